@@ -1,0 +1,248 @@
+"""Memoised wake-sleep and its rivals, each as the same triple of pure functions.
+
+`init(model, data)` gives a `State`, `step(key, state, batch)` one update and an `Info`, and
+`posterior(key, state, batch)` weighted programs for training observations. Nothing but the state
+survives a step.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Float, Int, Key
+
+from wakesleep import memory as mem
+from wakesleep import objectives
+from wakesleep.errors import require_at_least, require_one_of
+from wakesleep.memory import Memory, Weighted
+from wakesleep.model import (
+    Batch,
+    Model,
+    Observations,
+    Program,
+    Scalar,
+    dream,
+    frozen,
+    propose,
+    recognise,
+    refine,
+    score,
+)
+
+
+class State(NamedTuple):
+    """All that survives a step; the memory is None where the algorithm keeps none."""
+
+    step: Int[Array, ""]
+    model: Model
+    opt_state: Any
+    memory: Memory | None
+
+
+class Info(NamedTuple):
+    """What a step reports: means over the batch."""
+
+    bound: Float[Array, ""]
+    """The lower bound on log p(x), over the observations that have a possible program."""
+    explained: Float[Array, ""]
+    """The share of observations that have one."""
+    novel: Float[Array, ""]
+    """Proposals that entered memory, for an observation; zero where there is no memory."""
+
+
+class Algorithm(NamedTuple):
+    """The triple; see the module's docstring."""
+
+    init: Callable[[Model, Observations], State]
+    step: Callable[..., tuple[State, Info]]
+    posterior: Callable[[Key[Array, ""], State, Batch], Weighted]
+
+
+Loss = Callable[[Model, Key[Array, ""], Memory | None, Batch], tuple[Scalar, tuple[Memory | None, Info]]]
+
+
+def mws(
+    optimiser: optax.GradientTransformation,
+    memory_size: int = 5,
+    proposals: int = 5,
+    recognition: Literal["replay", "fantasy"] = "replay",
+    replay: Literal["draw", "expected"] = "draw",
+) -> Algorithm:
+    """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
+
+    `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
+    """
+    require_at_least("memory_size", memory_size, 1)
+    require_at_least("proposals", proposals, 1)
+    require_one_of("recognition", recognition, ("replay", "fantasy"))
+    require_one_of("replay", replay, ("draw", "expected"))
+
+    def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple]:
+        key_wake, key_replay, key_dream = jax.random.split(key, 3)
+        h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
+        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals)
+        z, weight = _replayed(key_replay, updated, replay)
+        total = _weighted(weight, score(model, z, batch.x, batch.c))
+        if recognition == "replay":
+            total += _weighted(weight, recognise(model.recognition, z, h))
+        else:
+            total += _dreamed(model, key_dream, batch)
+        return total, (updated, _info(mem.bound(updated.log_joint), novel))
+
+    return _algorithm(loss, optimiser, memory_size, lambda key, state, batch: _remembered(state, batch))
+
+
+def rws(
+    optimiser: optax.GradientTransformation,
+    particles: int = 10,
+    recognition: Literal["wake", "sleep"] = "wake",
+) -> Algorithm:
+    """Reweighted wake-sleep (Bornschein and Bengio, 2015) with K = `particles`."""
+    require_at_least("particles", particles, 1)
+    require_one_of("recognition", recognition, ("wake", "sleep"))
+
+    def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple]:
+        key_wake, key_dream = jax.random.split(key)
+        _, log_p, log_r = weigh(model, key_wake, batch, particles)
+        total = jnp.mean(jax.vmap(objectives.rws_generative)(log_p, frozen(log_r)))
+        if recognition == "wake":
+            total += jnp.mean(jax.vmap(objectives.rws_recognition)(frozen(log_p), log_r))
+        else:
+            total += _dreamed(model, key_dream, batch)
+        return total, (None, _importance_info(log_p, log_r))
+
+    return _algorithm(loss, optimiser, None, _importance_posterior(particles))
+
+
+def vimco(optimiser: optax.GradientTransformation, particles: int = 10) -> Algorithm:
+    """VIMCO (Mnih and Rezende, 2016) with K = `particles`."""
+    require_at_least("particles", particles, 2)
+
+    def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple]:
+        _, log_p, log_r = weigh(model, key, batch, particles)
+        total = jnp.mean(jax.vmap(objectives.vimco)(log_p, log_r))
+        return total, (None, _importance_info(log_p, log_r))
+
+    return _algorithm(loss, optimiser, None, _importance_posterior(particles))
+
+
+def wake(
+    model: Model, key: Key[Array, ""], remembered: Memory, h: Any, batch: Batch, proposals: int
+) -> tuple[Memory, Float[Array, "b"]]:
+    """The wake phase for a batch: the merged memory rows and how many proposals entered each.
+
+    p has changed since a program was stored, so the remembered are rescored together with the new.
+    """
+    m = remembered.log_joint.shape[1]
+    proposed = propose(model.recognition, key, h, proposals)
+    pool = jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=1), remembered.programs, proposed)
+    pool = refine(model.evaluator, pool, batch.x)
+    log_joint = score(model, pool, batch.x, batch.c)
+    vacant = jnp.pad(jnp.isneginf(remembered.log_joint), ((0, 0), (0, proposals)))
+    scored = Memory(pool, jnp.where(vacant, -jnp.inf, log_joint))
+    old = jax.tree.map(lambda a: a[:, :m], scored)
+    new = jax.tree.map(lambda a: a[:, m:], scored)
+    return jax.vmap(mem.merge)(old, new)
+
+
+def _replayed(key: Key[Array, ""], rows: Memory, replay: str) -> tuple[Program, Float[Array, "b k"]]:
+    """Programs to train on and their weights; an empty row's weigh nothing."""
+    if replay == "expected":
+        return rows.programs, jnp.exp(mem.posterior(rows).log_weight)
+    z = jax.vmap(mem.draw)(jax.random.uniform(key, rows.log_joint.shape[:1]), rows)
+    filled = jnp.isfinite(rows.log_joint[:, :1])
+    return jax.tree.map(lambda a: a[:, None], z), filled.astype(rows.log_joint.dtype)
+
+
+def _weighted(weight: Float[Array, "b k"], log_prob: Float[Array, "b k"]) -> Scalar:
+    """The mean over a batch of the weighted loss."""
+    return jnp.mean(jax.vmap(objectives.weighted)(weight, log_prob))
+
+
+def _dreamed(model: Model, key: Key[Array, ""], batch: Batch) -> Scalar:
+    """Sleep, fantasy: - log r(z | x) for one pair drawn from p for each observation of the batch."""
+    count = batch.rows.shape[0]
+    z, x = dream(frozen(model), key, batch.c, count)
+    h = jax.vmap(model.recognition.encode)(x, batch.c)
+    log_r = jax.vmap(model.recognition.log_prob)(z, h)
+    return _weighted(jnp.isfinite(log_r)[:, None].astype(log_r.dtype), log_r[:, None])
+
+
+def weigh(
+    model: Model, key: Key[Array, ""], batch: Batch, count: int
+) -> tuple[Program, Float[Array, "b k"], Float[Array, "b k"]]:
+    """Proposals for each observation, with their log p and log r."""
+    h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
+    z = propose(frozen(model.recognition), key, frozen(h), count)
+    z = frozen(refine(frozen(model.evaluator), z, batch.x))
+    return z, score(model, z, batch.x, batch.c), recognise(model.recognition, z, h)
+
+
+def _importance_posterior(count: int) -> Callable[[Key[Array, ""], State, Batch], Weighted]:
+    """Self-normalised importance sampling with `count` proposals."""
+
+    def posterior(key: Key[Array, ""], state: State, batch: Batch) -> Weighted:
+        z, log_p, log_r = weigh(state.model, key, batch, count)
+        return mem.posterior(Memory(z, log_p - log_r))
+
+    return posterior
+
+
+def _remembered(state: State, batch: Batch) -> Weighted:
+    """Q of those rows, their programs rescored under the model as it now is."""
+    rows = mem.read(state.memory, batch.rows)
+    log_joint = score(state.model, rows.programs, batch.x, batch.c)
+    return mem.posterior(Memory(rows.programs, jnp.where(jnp.isneginf(rows.log_joint), -jnp.inf, log_joint)))
+
+
+def _importance_info(log_p: Float[Array, "b k"], log_r: Float[Array, "b k"]) -> Info:
+    bounds = jax.vmap(objectives.iwae)(log_p - log_r)
+    return _info(frozen(bounds), jnp.zeros(bounds.shape))
+
+
+def _info(bounds: Float[Array, "b"], novel: Array) -> Info:
+    """The report of a step from each observation's bound and count of novel programs."""
+    possible = ~jnp.isneginf(bounds)  # NaN counts as possible, so that it is seen and not hidden
+    mean = jnp.sum(jnp.where(possible, bounds, 0.0)) / jnp.maximum(jnp.sum(possible), 1)
+    return Info(mean, jnp.mean(possible.astype(mean.dtype)), jnp.mean(novel.astype(mean.dtype)))
+
+
+def _example(model: Model, data: Observations) -> Program:
+    """The shape of a program, found without computing one."""
+
+    def first(key: Key[Array, ""]) -> Program:
+        x, c = jax.tree.map(lambda a: a[0], (data.x, data.c))
+        return model.recognition.sample(key, model.recognition.encode(x, c))
+
+    return jax.eval_shape(first, jax.random.key(0))
+
+
+def _algorithm(
+    loss: Loss,
+    optimiser: optax.GradientTransformation,
+    memory_size: int | None,
+    posterior: Callable[[Key[Array, ""], State, Batch], Weighted],
+) -> Algorithm:
+    """The triple that descends `loss`."""
+
+    def init(model: Model, data: Observations) -> State:
+        memory = None if memory_size is None else mem.empty(_example(model, data), len(data), memory_size)
+        opt_state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
+        return State(jnp.zeros((), jnp.int32), model, opt_state, memory)
+
+    def step(key: Key[Array, ""], state: State, batch: Batch, axis: str | None = None) -> tuple[State, Info]:
+        rows = None if state.memory is None else mem.read(state.memory, batch.rows)
+        differentiate = eqx.filter_value_and_grad(loss, has_aux=True)
+        (_, (rows, info)), gradient = differentiate(state.model, key, rows, batch)
+        if axis is not None:
+            gradient, info = jax.lax.pmean((gradient, info), axis)
+        parameters = eqx.filter(state.model, eqx.is_inexact_array)
+        updates, opt_state = optimiser.update(gradient, state.opt_state, parameters)
+        model = eqx.apply_updates(state.model, updates)
+        memory = None if state.memory is None else mem.write(state.memory, batch.rows, rows)
+        return State(state.step + 1, model, opt_state, memory), info
+
+    return Algorithm(init, step, posterior)

@@ -1,0 +1,20 @@
+"""The domains, by name; one is imported only when it is asked for."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from wakesleep.errors import require_one_of
+
+if TYPE_CHECKING:
+    from wakesleep.domain import Domain
+
+DOMAINS = {
+    "clusters": "small groups of points; a program is a clustering (section 4.1 of the paper)",
+}
+
+
+def domain(name: str) -> "Domain":
+    """The domain of that name."""
+    require_one_of("domain", name, tuple(DOMAINS))
+    found: Domain = import_module(f"wakesleep.domains.{name}").DOMAIN
+    return found

@@ -1,0 +1,193 @@
+"""How good a model is: log p(x) by importance sampling, by enumeration, and with refined recognition."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Key
+
+from wakesleep import memory as mem
+from wakesleep.algorithms import rws, vimco, wake, weigh
+from wakesleep.errors import Refusal, require_at_least
+from wakesleep.fit import fit
+from wakesleep.keys import fused
+from wakesleep.memory import Memory, Weighted
+from wakesleep.model import Batch, Model, Observations, Program, frozen, same_program, score
+
+
+class Bound(NamedTuple):
+    """A lower bound on log p(x) for each of n observations, with its Monte Carlo standard error."""
+
+    log_p: Float[np.ndarray, "n"]
+    error: Float[np.ndarray, "n"]
+
+    @property
+    def mean(self) -> float:
+        """The mean over the observations."""
+        return float(np.mean(self.log_p))
+
+    @property
+    def standard_error(self) -> float:
+        """The Monte Carlo standard error of that mean."""
+        return float(np.sqrt(np.sum(self.error**2)) / self.error.size)
+
+
+def importance(
+    key: Key[Array, ""], model: Model, data: Observations, samples: int = 1000, chunk: int = 100
+) -> Bound:
+    """log (1/S sum_s w_s) for S = `samples` proposals; its expectation grows to log p(x) with S.
+
+    The error is that of the mean weight carried through the log. `chunk` proposals are held at once.
+    """
+    require_at_least("samples", samples, 1)
+    chunk = min(chunk, samples)
+    whole, rest = divmod(samples, chunk)
+    batch = Batch(jnp.arange(len(data)), data.x, data.c)
+
+    @eqx.filter_jit
+    def total(key: Key[Array, ""], model: Model, batch: Batch) -> tuple[Array, Array]:
+        def one(key: Key[Array, ""], count: int) -> tuple[Array, Array]:
+            _, log_p, log_r = weigh(model, key, batch, count)
+            log_w = log_p - log_r
+            return jax.nn.logsumexp(log_w, axis=1), jax.nn.logsumexp(2 * log_w, axis=1)
+
+        def more(sums: tuple, key: Key[Array, ""]) -> tuple[tuple, None]:
+            return jax.tree.map(jnp.logaddexp, sums, one(key, chunk)), None
+
+        keys = jax.random.split(fused(key), whole + 1)
+        nothing = jnp.full(len(data), -jnp.inf)
+        start = one(keys[-1], rest) if rest else (nothing, nothing)
+        return jax.lax.scan(more, start, keys[:-1])[0]
+
+    first, second = (np.asarray(a, np.float64) for a in total(key, model, batch))
+    possible = np.isfinite(first)
+    share = np.exp(np.where(possible, second - 2 * np.where(possible, first, 0.0), 0.0))
+    return Bound(first - np.log(samples), np.sqrt(np.maximum(share - 1 / samples, 0.0)))
+
+
+def exact(model: Model, programs: Program, data: Observations) -> Float[Array, "n"]:
+    """log p(x) as the sum over every program."""
+    return jax.nn.logsumexp(exact_joint(model, programs, data), axis=1)
+
+
+@eqx.filter_jit
+def exact_joint(model: Model, programs: Program, data: Observations) -> Float[Array, "n p"]:
+    """log p(z, x) of every program for every observation, one observation at a time."""
+
+    def row(one: Observations) -> Float[Array, "p"]:
+        return jax.vmap(model.log_joint, (0, None, None))(programs, one.x, one.c)
+
+    return jax.lax.map(row, data)
+
+
+REFINERS: dict[str, Callable] = {
+    "rws": rws,
+    "vimco": vimco,
+    "sleep": lambda optimiser, k: rws(optimiser, 1, recognition="sleep"),
+}
+
+
+def refined(
+    key: Key[Array, ""],
+    model: Model,
+    data: Observations,
+    samples: int = 5000,
+    steps: int = 20_000,
+    particles: int = 200,
+    batch_size: int = 50,
+    learning_rate: float = 1e-3,
+) -> dict[str, Bound]:
+    """The importance bound after training recognition further on the data, the model fixed.
+
+    One entry for each way of training it, and `best`, the highest of them (the paper's appendix).
+    """
+    bounds = {}
+    for name, refiner in REFINERS.items():
+        keys = jax.random.split(jax.random.fold_in(key, len(bounds)))
+        optimiser = recognition_only(optax.adam(learning_rate))
+        better = model
+        algorithm = refiner(optimiser, particles)
+        size = min(batch_size, len(data))
+        for state, _ in fit(
+            algorithm, algorithm.init(model, data), data, key=keys[0], steps=steps, batch_size=size
+        ):
+            better = state.model
+        bounds[name] = importance(keys[1], better, data, samples)
+    return bounds | {"best": max(bounds.values(), key=lambda b: b.mean)}
+
+
+def recognition_only(optimiser: optax.GradientTransformation) -> optax.GradientTransformation:
+    """The optimiser for psi alone; theta and phi stay as they are."""
+
+    def label(parameters: Model) -> Model:
+        names = {"prior": "fixed", "evaluator": "fixed", "recognition": "trained"}
+        parts = {k: jax.tree.map(lambda _, v=v: v, getattr(parameters, k)) for k, v in names.items()}
+        return Model(**parts)
+
+    return optax.multi_transform({"trained": optimiser, "fixed": optax.set_to_zero()}, label)
+
+
+def posterior(
+    key: Key[Array, ""],
+    model: Model,
+    data: Observations,
+    memory_size: int = 10,
+    proposals: int = 100,
+    wakes: int = 10,
+) -> Weighted:
+    """Weighted programs for new observations, the best first.
+
+    A fresh memory is filled by `wakes` wake phases with the model fixed; with none, `proposals`
+    proposals are weighted by importance instead.
+    """
+    batch = Batch(jnp.arange(len(data)), data.x, data.c)
+    return _posterior(fused(key), model, batch, memory_size, proposals, wakes)
+
+
+@eqx.filter_jit
+def _posterior(
+    key: Key[Array, ""], model: Model, batch: Batch, memory_size: int, proposals: int, wakes: int
+) -> Weighted:
+    if wakes == 0:
+        z, log_p, log_r = weigh(model, key, batch, proposals)
+        return mem.posterior(jax.vmap(gather_twins)(Memory(z, log_p - log_r)))
+    h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
+    example = jax.tree.map(lambda a: a[0], h)
+    program = jax.eval_shape(model.recognition.sample, key, example)
+    empty = mem.empty(program, batch.rows.shape[0], memory_size)
+
+    def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
+        return wake(model, key, memory, h, batch, proposals)[0], None
+
+    return mem.posterior(jax.lax.scan(more, empty, jax.random.split(key, wakes))[0])
+
+
+def gather_twins(weighted: Memory) -> Memory:
+    """Each program once, the best first, with the summed weight of its twins."""
+    z, log_w = weighted
+    same = jax.vmap(jax.vmap(same_program, (None, 0)), (0, None))(z, z)
+    summed = jax.nn.logsumexp(jnp.where(same, log_w, -jnp.inf), axis=1)
+    again = jnp.any(jnp.tril(same, -1), axis=1)
+    best, order = jax.lax.top_k(jnp.where(again, -jnp.inf, summed), log_w.shape[0])
+    return Memory(jax.tree.map(lambda a: a[order], z), best)
+
+
+def divergence(
+    posterior: Weighted, model: Model, data: Observations, log_marginal: Float[Array, "n"]
+) -> Float[Array, "n"]:
+    """KL(Q || p(z | x)) for each observation, where log p(x) is known; twins in Q are one program."""
+    log_q = jax.vmap(gather_twins)(Memory(*posterior))
+    log_true = score(frozen(model), log_q.programs, data.x, data.c) - log_marginal[:, None]
+    q = jnp.exp(log_q.log_joint)
+    return jnp.sum(jnp.where(q > 0, q * (log_q.log_joint - log_true), 0.0), axis=1)
+
+
+def require_enumerable(programs: Program | None, domain: str) -> Program:
+    """Refuses exact evaluation where there are too many programs to list."""
+    if programs is None:
+        raise Refusal(f"The programs of {domain} cannot all be listed: evaluate by importance sampling instead.")
+    return programs

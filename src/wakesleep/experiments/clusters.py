@@ -1,0 +1,190 @@
+"""Section 4.1 and the supplement's sparsity table: the Gaussian mixture, evaluated exactly."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from wakesleep.algorithms import Algorithm, State, mws, rws, vimco
+from wakesleep.domains.clusters.data import Settings, build, load, programs, true_model
+from wakesleep.evaluate import divergence, exact
+from wakesleep.experiments.results import Row, complete
+from wakesleep.fit import fit
+from wakesleep.memory import Weighted
+from wakesleep.model import Batch, Model, Observations, same_program, score
+
+# Algorithms by the names they have in tables; K is the number of joint evaluations a step.
+MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
+    "MWS": lambda o, k: mws(o, *split(k)),
+    "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
+    "MWS-fantasy": lambda o, k: mws(o, *split(k), recognition="fantasy"),
+    "MWS (M = K, R = 1)": lambda o, k: mws(o, k, 1),
+    "RWS": rws,
+    "RWS-sleep": lambda o, k: rws(o, k, recognition="sleep"),
+    "VIMCO": vimco,
+}
+
+# The supplement's table: improvement in KL by MWS, for each cluster variance and K.
+PAPER_SPARSITY = {
+    0.03: {2: 10.26, 5: 10.21, 10: 6.62, 20: 5.42},
+    0.1: {2: 3.35, 5: 3.57, 10: 3.13, 20: 3.25},
+    0.3: {2: 0.99, 5: 0.73, 10: 1.35, 20: 2.24},
+    1.0: {2: 0.07, 5: -0.06, 10: 0.77, 20: 2.13},
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The size of an experiment; the paper's is the default."""
+
+    steps: int = 50_000
+    seeds: int = 10
+    batch_size: int = 20
+    learning_rate: float = 1e-3
+    data_seed: int = 0
+    checks: int = 20
+    """How often a curve is read, at equal distances."""
+
+
+def split(k: int) -> tuple[int, int]:
+    """K = M + R with M = R, the odd one to the memory."""
+    return k - k // 2, k // 2
+
+
+class Scores(NamedTuple):
+    """What is read off the seeds of one cell; leaves [seeds]."""
+
+    nll: Float[Array, "s"]
+    nll_test: Float[Array, "s"]
+    kl: Float[Array, "s"]
+    kl_published: Float[Array, "s"]
+
+
+def reproduce(
+    output: Path, plan: Plan, ks: list[int], algorithms: list[str], report: Callable = print
+) -> list[Row]:
+    """The table and curves of section 4.1, kept in clusters.json."""
+    cells = [{"algorithm": a, "K": k, "seeds": plan.seeds, "steps": plan.steps} for k in ks for a in algorithms]
+    settings = asdict(plan) | {"variance": 0.03, "observations": 100, "points": 7, "alpha": 1.0}
+    for name in ("steps", "seeds"):
+        settings.pop(name)
+    return complete(output / "clusters.json", settings, cells, lambda c: _cell(c, plan, 0.03), report)
+
+
+def reproduce_sparsity(output: Path, plan: Plan, ks: list[int], report: Callable = print) -> list[Row]:
+    """The supplement's table, kept in sparsity.json."""
+    cells = [
+        {"variance": v, "K": k, "algorithm": a, "seeds": plan.seeds, "steps": plan.steps}
+        for v in PAPER_SPARSITY
+        for k in ks
+        for a in ("MWS", "RWS", "VIMCO")
+    ]
+    settings = asdict(plan) | {"observations": 100, "points": 7, "alpha": 1.0}
+    for name in ("steps", "seeds"):
+        settings.pop(name)
+    compute = lambda c: _without_curve(_cell(c, plan, c["variance"]))  # noqa: E731
+    return complete(output / "sparsity.json", settings, cells, compute, report)
+
+
+def _without_curve(row: Row) -> Row:
+    return {k: v for k, v in row.items() if k not in ("curve", "example")}
+
+
+def _cell(cell: Row, plan: Plan, variance: float) -> Row:
+    """Trains all seeds of one cell side by side and reads their scores off along the way."""
+    settings = Settings(variance=variance, data_seed=plan.data_seed)
+    dataset, truth = load(settings), true_model(settings)
+    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
+    state, keys = start_seeds(algorithm, settings, dataset.train, plan.seeds)
+    read = _reader(algorithm, settings, dataset.train, dataset.test, truth)
+    every, steps = plan.steps // plan.checks, [0]
+    scores = [read(state)]
+    chunks = fit(
+        algorithm, state, dataset.train, key=keys, steps=plan.steps, batch_size=plan.batch_size, every=every
+    )
+    for state, _ in chunks:
+        step = int(state.step[0])
+        if step % every == 0:
+            steps.append(step)
+            scores.append(read(state))
+    table = programs(settings, dataset.train)
+    true_nll = [-float(jnp.mean(exact(truth, table, d))) for d in (dataset.train, dataset.test)]
+    row = {name: _summary(getattr(scores[-1], name)) for name in Scores._fields}
+    last = {name: values[1] for name, values in row.items()}
+    spread = {f"{name}_quartiles": [values[0], values[2]] for name, values in row.items()}
+    curve = {name: [_summary(getattr(s, name)) for s in scores] for name in ("nll", "kl")}
+    truth_row = {"true_nll": round(true_nll[0], 4), "true_nll_test": round(true_nll[1], 4)}
+    return (
+        last
+        | spread
+        | truth_row
+        | {"curve": {"steps": steps, **curve}, "example": _example(algorithm, state, dataset)}
+    )
+
+
+def start_seeds(algorithm: Algorithm, settings: Settings, data: Observations, seeds: int) -> tuple[State, Array]:
+    """States for that many seeds along a leading axis, and their keys."""
+    keys = jax.vmap(lambda s: jax.random.split(jax.random.key(s)))(jnp.arange(seeds))
+    init = eqx.filter_vmap(lambda key: algorithm.init(build(key, settings, data), data))
+    return init(keys[:, 0]), keys[:, 1]
+
+
+def _reader(
+    algorithm: Algorithm, settings: Settings, train: Observations, test: Observations, truth: Model
+) -> Callable[[State], Scores]:
+    """A compiled function from the states of many seeds to their scores."""
+    table = programs(settings, train)
+    log_marginal = exact(truth, table, train)
+    batch = Batch(jnp.arange(len(train)), train.x, train.c)
+
+    def one(state: State) -> Scores:
+        q = algorithm.posterior(jax.random.fold_in(jax.random.key(1), state.step), state, batch)
+        return Scores(
+            -jnp.mean(exact(state.model, table, train)),
+            -jnp.mean(exact(state.model, table, test)),
+            jnp.mean(divergence(q, truth, train, log_marginal)),
+            jnp.mean(divergence_as_published(q, truth, train, log_marginal)),
+        )
+
+    return eqx.filter_jit(eqx.filter_vmap(one))
+
+
+def divergence_as_published(
+    q: Weighted, model: Model, data: Observations, log_marginal: Float[Array, "n"]
+) -> Float[Array, "n"]:
+    """KL(Q || p(z | x)) with the error of the published figures, to compare with them.
+
+    Where twins are gathered there, the log-weights of all other programs are multiplied by zero
+    rather than set to minus infinity, so that each adds one to the gathered weight.
+    """
+
+    def gathered(programs: Array, log_weight: Float[Array, "k"]) -> Float[Array, "k"]:
+        same = jax.vmap(jax.vmap(same_program, (None, 0)), (0, None))(programs, programs)
+        return jax.nn.logsumexp(jnp.where(same, log_weight, 0.0), axis=1)
+
+    log_q = jax.vmap(gathered)(q.programs, q.log_weight)
+    log_true = score(model, q.programs, data.x, data.c) - log_marginal[:, None]
+    weight = jnp.exp(q.log_weight)
+    return jnp.sum(jnp.where(weight > 0, weight * (log_q - log_true), 0.0), axis=1)
+
+
+def _summary(values: Float[Array, "s"]) -> list[float]:
+    """First quartile, median, third quartile."""
+    return [round(float(v), 4) for v in np.quantile(np.asarray(values), [0.25, 0.5, 0.75])]
+
+
+def _example(algorithm: Algorithm, state: State, dataset: Any, rows: int = 4) -> dict[str, Any]:
+    """The first seed's best clustering of the first few groups, and its Sigma, for the figure."""
+    first = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, state)
+    some = dataset.train[jnp.arange(rows)]
+    q = algorithm.posterior(jax.random.key(2), first, Batch(jnp.arange(rows), some.x, some.c))
+    best = jnp.argmax(q.log_weight, axis=1)
+    z = jax.vmap(lambda p, k: p[k])(q.programs, best)
+    return {"sigma": np.asarray(first.model.evaluator.sigma).round(5).tolist(), "z": z.tolist()}
