@@ -6,7 +6,7 @@ survives a step.
 """
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -61,18 +61,20 @@ class Algorithm(NamedTuple):
     posterior: Callable[[Key[Array, ""], State, Batch], Weighted]
 
 
-Loss = Callable[[Model, Key[Array, ""], Memory | None, Batch], tuple[Scalar, tuple[Memory | None, Info]]]
+# The loss of a batch, given the memory rows of its observations; beside it those rows updated, and a report.
+Loss = Callable[[Model, Key[Array, ""], Any, Batch], tuple[Scalar, tuple[Any, Info]]]
 
 
 def mws(
     optimiser: optax.GradientTransformation,
     memory_size: int = 5,
     proposals: int = 5,
-    recognition: Literal["replay", "fantasy"] = "replay",
-    replay: Literal["draw", "expected"] = "draw",
+    recognition: str = "replay",
+    replay: str = "draw",
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
 
+    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
     """
     require_at_least("memory_size", memory_size, 1)
@@ -80,7 +82,9 @@ def mws(
     require_one_of("recognition", recognition, ("replay", "fantasy"))
     require_one_of("replay", replay, ("draw", "expected"))
 
-    def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple]:
+    def loss(
+        model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch
+    ) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
         updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals)
@@ -92,19 +96,22 @@ def mws(
             total += _dreamed(model, key_dream, batch)
         return total, (updated, _info(mem.bound(updated.log_joint), novel))
 
-    return _algorithm(loss, optimiser, memory_size, lambda key, state, batch: _remembered(state, batch))
+    return _algorithm(loss, optimiser, memory_size, _remembered)
 
 
 def rws(
     optimiser: optax.GradientTransformation,
     particles: int = 10,
-    recognition: Literal["wake", "sleep"] = "wake",
+    recognition: str = "wake",
 ) -> Algorithm:
-    """Reweighted wake-sleep (Bornschein and Bengio, 2015) with K = `particles`."""
+    """Reweighted wake-sleep (Bornschein and Bengio, 2015) with K = `particles`.
+
+    `recognition="wake"` trains r on the weighted particles, `"sleep"` on pairs drawn from p.
+    """
     require_at_least("particles", particles, 1)
     require_one_of("recognition", recognition, ("wake", "sleep"))
 
-    def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple]:
+    def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_dream = jax.random.split(key)
         _, log_p, log_r = weigh(model, key_wake, batch, particles)
         total = jnp.mean(jax.vmap(objectives.rws_generative)(log_p, frozen(log_r)))
@@ -121,7 +128,7 @@ def vimco(optimiser: optax.GradientTransformation, particles: int = 10) -> Algor
     """VIMCO (Mnih and Rezende, 2016) with K = `particles`."""
     require_at_least("particles", particles, 2)
 
-    def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple]:
+    def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         _, log_p, log_r = weigh(model, key, batch, particles)
         total = jnp.mean(jax.vmap(objectives.vimco)(log_p, log_r))
         return total, (None, _importance_info(log_p, log_r))
@@ -191,8 +198,9 @@ def _importance_posterior(count: int) -> Callable[[Key[Array, ""], State, Batch]
     return posterior
 
 
-def _remembered(state: State, batch: Batch) -> Weighted:
-    """Q of those rows, their programs rescored under the model as it now is."""
+def _remembered(key: Key[Array, ""], state: State, batch: Batch) -> Weighted:
+    """Q of those rows, their programs rescored under the model as it now is; nothing is random here."""
+    assert state.memory is not None
     rows = mem.read(state.memory, batch.rows)
     log_joint = score(state.model, rows.programs, batch.x, batch.c)
     return mem.posterior(Memory(rows.programs, jnp.where(jnp.isneginf(rows.log_joint), -jnp.inf, log_joint)))
@@ -234,7 +242,7 @@ def _algorithm(
         return State(jnp.zeros((), jnp.int32), model, opt_state, memory)
 
     def step(key: Key[Array, ""], state: State, batch: Batch, axis: str | None = None) -> tuple[State, Info]:
-        rows = None if state.memory is None else mem.read(state.memory, batch.rows)
+        rows: Any = None if state.memory is None else mem.read(state.memory, batch.rows)
         differentiate = eqx.filter_value_and_grad(loss, has_aux=True)
         (_, (rows, info)), gradient = differentiate(state.model, key, rows, batch)
         if axis is not None:

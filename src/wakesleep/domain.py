@@ -33,7 +33,9 @@ class Domain:
     """An untrained model for such data."""
     show: Callable[[Program], str]
     """One program, as NumPy arrays, in a line."""
-    picture: Callable[[Any, Program, Any], None]
+    words: Callable[[Any], Any]
+    """One observation, as NumPy arrays, as something that JSON can carry."""
+    picture: Callable[[Any, Any, list[tuple[Program, float]]], None]
     """Draws an observation, and programs with their probabilities, on a Matplotlib figure."""
     programs: Callable[[Any, Observations], Program | None]
     """Every program that the data may have, or None where there are too many to list."""

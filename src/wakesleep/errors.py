@@ -5,7 +5,7 @@ class Refusal(ValueError):
     """One sentence: what was given, what was expected, what to do; the command line then exits with 2."""
 
 
-def require_at_least(name: str, value: float, least: float) -> None:
+def require_at_least(name: str, value: int | float, least: int | float) -> None:
     """Refuses a setting that is too small."""
     if not value >= least:
         raise Refusal(f"{name} must be at least {least}, but {value} was given.")

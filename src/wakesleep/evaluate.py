@@ -105,7 +105,7 @@ def refined(
 
     One entry for each way of training it, and `best`, the highest of them (the paper's appendix).
     """
-    bounds = {}
+    bounds: dict[str, Bound] = {}
     for name, refiner in REFINERS.items():
         keys = jax.random.split(jax.random.fold_in(key, len(bounds)))
         optimiser = recognition_only(optax.adam(learning_rate))

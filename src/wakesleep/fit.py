@@ -123,7 +123,7 @@ def draw_rows(key: Key[Array, ""], n: int, b: int) -> Int[Array, "b"]:
     uniform = jax.random.uniform(key, (b + 1,))
     within = jnp.minimum((uniform[:b] * widths).astype(jnp.int32), widths - 1)
     offset = (uniform[b] * n).astype(jnp.int32)
-    return (edges[:-1].astype(np.int32) + within + offset) % n
+    return (jnp.asarray(edges[:-1], jnp.int32) + within + offset) % n
 
 
 def data_mesh(devices: int | None = None) -> Mesh:

@@ -66,7 +66,7 @@ def merge(remembered: Memory, proposed: Memory) -> tuple[Memory, Int[Array, ""]]
     """
     m = remembered.log_joint.shape[0]
     pool = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), remembered, proposed)
-    scores = jnp.where(twins(*pool, distinct=m), -jnp.inf, pool.log_joint)
+    scores = jnp.where(twins(pool.programs, pool.log_joint, m), -jnp.inf, pool.log_joint)
     best, order = jax.lax.top_k(scores, m)
     programs = jax.tree.map(lambda a: a[order], pool.programs)
     return Memory(programs, best), jnp.sum((order >= m) & (best > -jnp.inf))

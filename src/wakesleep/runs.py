@@ -78,10 +78,15 @@ def create(path: Path, config: Config) -> Run:
         raise Refusal(f"{path} exists already: resume it (wakesleep resume {path}) or choose another directory.")
     unfinished = _beside(path)
     (unfinished / "checkpoints").mkdir(parents=True)
-    text = json.dumps(asdict(config), indent=2, default=str)
-    (unfinished / "config.json").write_text(text + "\n")
+    run = reconfigure(Run(unfinished, config), config)
     unfinished.rename(path)
-    return Run(path, config)
+    return Run(path, run.config)
+
+
+def reconfigure(run: Run, config: Config) -> Run:
+    """The run with another configuration."""
+    write_whole(run.path / "config.json", json.dumps(asdict(config), indent=2, default=str) + "\n")
+    return Run(run.path, config)
 
 
 def open_run(path: Path) -> Run:
@@ -137,17 +142,24 @@ def restore(run: Run, start: State, step: int | None = None) -> State:
         )
     path = run.checkpoints / f"{step:09d}"
     _check_digests(path, [s for s in saved if s < step])
-    from orbax.checkpoint import PyTreeCheckpointer
-
-    with PyTreeCheckpointer() as checkpointer:
-        leaves = checkpointer.restore((path / "state").absolute())
     arrays, static = eqx.partition(start, eqx.is_array)
-    expected = _named(arrays)
+    expected, leaves = _named(arrays), _read(path / "state")
     shapes = {k: (np.shape(v), np.asarray(v).dtype) for k, v in leaves.items()}
     if shapes != {k: (np.shape(v), np.asarray(v).dtype) for k, v in expected.items()}:
         raise Refusal(f"{path} does not fit the model that config.json describes: was config.json edited?")
     restored = jax.tree.unflatten(jax.tree.structure(arrays), [jax.numpy.asarray(leaves[k]) for k in expected])
     return eqx.combine(restored, static)
+
+
+def _read(folder: Path) -> dict[str, np.ndarray]:
+    """The arrays of a checkpoint, wherever they were when they were saved."""
+    from orbax.checkpoint import PyTreeCheckpointer, RestoreArgs
+
+    with PyTreeCheckpointer() as checkpointer:
+        names = list(checkpointer.metadata(folder.absolute()).item_metadata.keys())
+        as_numpy = {name: RestoreArgs(restore_type=np.ndarray) for name in names}
+        leaves: dict[str, np.ndarray] = checkpointer.restore(folder.absolute(), restore_args=as_numpy)
+    return leaves
 
 
 def record(run: Run, line: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from wakesleep.domain import Dataset, Domain
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal
 from wakesleep.fit import check_batch, fit
+from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Batch, Model, Observations
 from wakesleep.runs import Config, Run
@@ -75,17 +75,16 @@ class Progress(NamedTuple):
     step: int
     steps: int
     bound: float
-    steps_per_second: float
 
 
 def train(
     job: Job,
-    run: Run,
+    run: Run | None,
     state: State,
     report: Callable[[Progress], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
 ) -> State:
-    """Goes on from the state to the last step, or until `stop` says so, with a checkpoint at the end."""
+    """Goes on to the last step, or until `stop` says so; with a run, what was learned is saved there."""
     config, (_, key) = job.config, _keys(job.config.seed)
     every = config.checkpoint_every
     pending = _Means()
@@ -98,15 +97,14 @@ def train(
         batch_size=config.batch_size,
         every=every,
     )
-    clock, before = time.monotonic(), int(state.step)
+    before = int(state.step)
     for state, info in chunks:
         step = int(state.step)
         pending.add(info, step - before)
-        rate = (step - before) / max(time.monotonic() - clock, 1e-9)
-        clock, before = time.monotonic(), step
-        report(Progress(step, config.steps, float(info.bound), rate))
+        before = step
+        report(Progress(step, config.steps, float(info.bound)))
         stopping = stop()
-        if step % every == 0 or step == config.steps or stopping:
+        if run is not None and (step % every == 0 or step == config.steps or stopping):
             runs.record(run, {"step": step, **pending.take()})
             runs.save(run, state)
         if stopping:
@@ -135,7 +133,7 @@ def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int =
     chosen = jnp.arange(len(job.dataset.train)) if rows is None else jnp.asarray(rows)
     some = job.dataset.train[chosen]
     return jax.jit(lambda key, batch: job.algorithm.posterior(key, state, batch))(
-        jax.random.key(seed), Batch(chosen, some.x, some.c)
+        fused(jax.random.key(seed)), Batch(chosen, some.x, some.c)
     )
 
 
@@ -163,7 +161,7 @@ def list_programs(job: Job, run: Run, state: State) -> None:
 
 def _keys(seed: int) -> tuple[Key[Array, ""], Key[Array, ""]]:
     """The key of the untrained model and the key of the training."""
-    key_model, key_train = jax.random.split(jax.random.key(seed))
+    key_model, key_train = jax.random.split(fused(jax.random.key(seed)))
     return key_model, key_train
 
 

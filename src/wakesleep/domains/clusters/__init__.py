@@ -2,6 +2,6 @@
 
 from wakesleep.domain import Domain
 from wakesleep.domains.clusters.data import Settings, build, load, programs
-from wakesleep.domains.clusters.show import picture, show
+from wakesleep.domains.clusters.show import picture, show, words
 
-DOMAIN = Domain("clusters", Settings, load, build, show, picture, programs)
+DOMAIN = Domain("clusters", Settings, load, build, show, words, picture, programs)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -14,6 +15,7 @@ from wakesleep.domains.clusters.evaluator import GaussianClusters
 from wakesleep.domains.clusters.language import RestaurantPrior, partitions
 from wakesleep.domains.clusters.networks import LabelTable
 from wakesleep.errors import Refusal, require_at_least
+from wakesleep.keys import fused
 from wakesleep.model import Model, Observations, dream
 
 MOST_POINTS = 30
@@ -48,7 +50,7 @@ def load(settings: Settings) -> Dataset:
     """The user's file where one is named, and otherwise train and test sets from the true model."""
     if settings.data is not None:
         return read(settings.data, settings.group)
-    key_train, key_test = jax.random.split(jax.random.key(settings.data_seed))
+    key_train, key_test = jax.random.split(fused(jax.random.key(settings.data_seed)))
     note = (
         f"{settings.observations} groups of {settings.points} points drawn with cluster variance "
         f"{settings.variance:g} (data_seed {settings.data_seed}), and as many held out"
@@ -60,14 +62,14 @@ def load(settings: Settings) -> Dataset:
 def synthesise(key: Key[Array, ""], settings: Settings) -> Observations:
     """Groups from the true model of those settings."""
     c = jnp.full(settings.observations, settings.points)
-    _, x = dream(true_model(settings), key, c, settings.observations)
+    _, x = eqx.filter_jit(dream)(true_model(settings), key, c, settings.observations)
     return Observations(x, c)
 
 
 def true_model(settings: Settings) -> Model:
     """The model that generates the synthetic data (its recognition is untrained)."""
     data = Observations(jnp.zeros((1, settings.points, 2)), jnp.full(1, settings.points))
-    model = build(jax.random.key(0), settings, data)
+    model = build(fused(jax.random.key(0)), settings, data)
     return Model(model.prior, GaussianClusters(2, settings.variance), model.recognition)
 
 

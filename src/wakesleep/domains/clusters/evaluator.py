@@ -5,6 +5,8 @@ are N(0, Sigma), all independent. So a cluster's score needs only its count and 
 14 x 14 covariance of seven points is never built.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
@@ -52,9 +54,7 @@ class GaussianClusters(Evaluator):
         return -0.5 * total
 
 
-def quadratic(
-    sigma: list[list[Scalar]], v: list[Float[Array, "k"]], shift: float | Float[Array, "k"]
-) -> tuple[Float[Array, "*k"], Float[Array, "k"]]:
+def quadratic(sigma: list[list[Scalar]], v: list[Any], shift: float | Float[Array, "k"]) -> tuple[Any, Any]:
     """log det (sigma + shift I) and v^T (sigma + shift I)^-1 v, elementwise over k.
 
     By an LDL factorisation of the lower triangle, unrolled over the few dimensions, which fuses into

@@ -20,6 +20,11 @@ def show(z: Int[np.ndarray, "j"]) -> str:
     return " ".join(f"{{{s}}}" for s in sets)
 
 
+def words(x: Float[np.ndarray, "j d"]) -> list[list[float]]:
+    """The points, to two decimals."""
+    return [[round(float(v), 2) for v in point] for point in x]
+
+
 def picture(figure: Figure, x: Float[np.ndarray, "j d"], programs: Any) -> None:
     """One panel for each (program, probability), its clusters coloured and numbered."""
     axes = figure.subplots(1, len(programs), sharex=True, sharey=True, squeeze=False)[0]
@@ -33,6 +38,7 @@ def scatter(axis: Axes, x: Float[np.ndarray, "j d"], z: Int[np.ndarray, "j"]) ->
     here = z != ABSENT
     across, up = x[here, 0], x[here, 1] if x.shape[1] > 1 else np.zeros(int(here.sum()))
     axis.scatter(across, up, c=[COLOURS[k % len(COLOURS)] for k in z[here]], s=22, zorder=3)
+    axis.margins(0.15)
     axis.set(xticks=[], yticks=[], aspect="equal")
 
 

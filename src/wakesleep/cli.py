@@ -1,0 +1,253 @@
+"""The command line: words, then one call. JAX is imported only by commands that compute."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from wakesleep.errors import Refusal
+
+app = typer.Typer(
+    help="Learn generative programs with Memoised Wake-Sleep.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+out = Console()
+err = Console(stderr=True)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the domain (see: wakesleep domains DOMAIN)."),
+]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+
+
+def main() -> None:
+    """Runs a command; a refusal is one sentence and exit code 2."""
+    try:
+        app()
+    except Refusal as refusal:
+        err.print(f"[red]wakesleep:[/red] {refusal}", highlight=False, soft_wrap=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+@app.command()
+def train(
+    domain: Annotated[str, typer.Argument(help="What to learn (see: wakesleep domains).")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The new run directory.")] = None,
+    algorithm: Annotated[str, typer.Option(help="mws, mws-fantasy, rws, rws-sleep or vimco.")] = "mws",
+    memory_size: Annotated[int, typer.Option(help="M: programs remembered for an observation.")] = 5,
+    proposals: Annotated[int, typer.Option(help="R: programs proposed at a visit.")] = 5,
+    replay: Annotated[str, typer.Option(help="draw (the paper's) or expected (all M weighted).")] = "draw",
+    particles: Annotated[int, typer.Option(help="K: programs drawn by rws and vimco.")] = 10,
+    steps: Annotated[int, typer.Option(help="Steps to make.")] = 10_000,
+    batch_size: Annotated[int, typer.Option(help="Observations in a step.")] = 20,
+    learning_rate: Annotated[float, typer.Option(help="Adam's.")] = 1e-3,
+    seed: Annotated[int, typer.Option(help="Of the networks and of all that is drawn.")] = 0,
+    checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 5000,
+    settings: Settings = None,
+    as_json: Json = False,
+) -> None:
+    """Train a model and keep it in a run directory."""
+    from wakesleep import commands
+
+    given = {
+        "domain": domain,
+        "algorithm": algorithm,
+        "memory_size": memory_size,
+        "proposals": proposals,
+        "replay": replay,
+        "particles": particles,
+        "steps": steps,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "seed": seed,
+        "checkpoint_every": checkpoint_every,
+        "settings": _pairs(settings),
+    }
+    _tell(commands.train(given, output, err), as_json)
+
+
+@app.command()
+def resume(
+    run: RunPath,
+    steps: Annotated[int | None, typer.Option(help="A new last step.")] = None,
+    step: Annotated[int | None, typer.Option(help="The checkpoint to go on from (default: the last).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Go on with a run that was stopped, or train it for longer."""
+    from wakesleep import commands
+
+    _tell(commands.resume(run, steps, step, err), as_json)
+
+
+@app.command()
+def evaluate(
+    run: RunPath,
+    samples: Annotated[int, typer.Option(help="Proposals for each observation.")] = 1000,
+    refine: Annotated[int, typer.Option(help="Steps of training recognition further, the model fixed.")] = 0,
+    exact: Annotated[bool, typer.Option(help="Sum over every program.")] = False,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Estimate log p(x) of training and held-out observations."""
+    from wakesleep import commands
+
+    _show_rows(commands.evaluate(run, samples, refine, exact, seed), "log p(x), nats an observation", as_json)
+
+
+@app.command()
+def posterior(
+    run: RunPath,
+    row: Annotated[list[int] | None, typer.Option(help="A training observation by number; repeatable.")] = None,
+    most: Annotated[int, typer.Option(help="Programs shown for each.")] = 5,
+    picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show the programs that a run found for its training observations."""
+    from wakesleep import commands
+
+    _show_programs(commands.posterior(run, row, most, picture), as_json)
+
+
+@app.command()
+def explain(
+    target: Annotated[str, typer.Argument(help="A run directory, or a domain to learn from the file alone.")],
+    file: Annotated[Path, typer.Argument(help="The observations to explain.")],
+    most: Annotated[int, typer.Option(help="Programs shown for each.")] = 5,
+    steps: Annotated[int, typer.Option(help="Steps of learning where the target is a domain.")] = 10_000,
+    settings: Settings = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Explain observations of your own by programs."""
+    from wakesleep import commands
+
+    found = commands.explain(target, file, most, steps, _pairs(settings), picture, err)
+    _show_programs(found, as_json)
+
+
+@app.command()
+def sample(
+    run: RunPath,
+    count: Annotated[int, typer.Option("--count", "-n", help="How many.")] = 5,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Draw new programs from the learned prior, and an observation from each."""
+    from wakesleep import commands
+
+    rows = commands.sample(run, count, seed)
+    if as_json:
+        _print_json(rows)
+    else:
+        _table("new programs", ("program", "observation"), [(r["program"], str(r["observation"])) for r in rows])
+
+
+@app.command()
+def reproduce(
+    experiment: Annotated[str, typer.Argument(help="clusters or sparsity.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
+    steps: Annotated[int | None, typer.Option(help="Steps for each cell.")] = None,
+    seeds: Annotated[int | None, typer.Option(help="Seeds for each cell.")] = None,
+    quick: Annotated[bool, typer.Option(help="A small version that says what it cut.")] = False,
+) -> None:
+    """Make one of the paper's tables, cell by cell; finished cells are kept."""
+    from wakesleep import commands
+
+    commands.reproduce(experiment, output, steps, seeds, quick, out)
+
+
+@app.command()
+def domains(
+    domain: Annotated[str | None, typer.Argument(help="Show the settings of this one.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the domains, or the settings of one."""
+    from wakesleep.domains import DOMAINS
+
+    if domain is None:
+        rows = [{"domain": k, "what": v} for k, v in DOMAINS.items()]
+    else:
+        from wakesleep import commands
+
+        rows = commands.settings_of(domain)
+    if as_json:
+        _print_json(rows)
+    else:
+        _table(domain or "domains", tuple(rows[0]), [tuple(str(v) for v in r.values()) for r in rows])
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    from wakesleep import __version__
+
+    print(__version__)
+
+
+def _pairs(given: list[str] | None) -> dict[str, str]:
+    """NAME=VALUE words as a dictionary."""
+    pairs = {}
+    for word in given or []:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise Refusal(f"--set takes NAME=VALUE, but {word!r} was given.")
+        pairs[name] = value
+    return pairs
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value))
+
+
+def _tell(summary: dict[str, Any], as_json: bool) -> None:
+    """The end of a training run."""
+    if as_json:
+        _print_json(summary)
+        return
+    out.print(
+        f"[bold]{summary['run']}[/bold]: step {summary['step']} of {summary['steps']}, "
+        f"bound {summary['bound']:.3f} nats",
+        highlight=False,
+    )
+
+
+def _show_rows(rows: list[dict[str, Any]], title: str, as_json: bool) -> None:
+    if as_json:
+        _print_json(rows)
+        return
+    words = [tuple(f"{v:.4f}" if isinstance(v, float) else str(v) for v in r.values()) for r in rows]
+    _table(title, tuple(rows[0]), words)
+
+
+def _show_programs(found: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        _print_json(found)
+        return
+    rows: list[tuple[str, ...]] = []
+    for one in found:
+        for i, p in enumerate(one["programs"]):
+            rows.append((one["name"] if i == 0 else "", f"{100 * p['probability']:.1f} %", p["program"]))
+        if not one["programs"]:
+            rows.append((one["name"], "", "no program that could have produced it was found"))
+    _table("programs", ("observation", "probability", "program"), rows)
+
+
+def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    table = Table(title=title, title_justify="left")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    out.print(table, markup=False)

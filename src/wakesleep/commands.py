@@ -1,0 +1,227 @@
+"""What the commands do, once their words are read: each a function that the command line calls."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.console import Console
+
+from wakesleep import __version__, runs
+from wakesleep import evaluate as ev
+from wakesleep import train as training
+from wakesleep.algorithms import State
+from wakesleep.domains import DOMAINS
+from wakesleep.domains import domain as find_domain
+from wakesleep.errors import Refusal, require_at_least, require_one_of
+from wakesleep.keys import fused
+from wakesleep.memory import Weighted
+from wakesleep.model import Observations, dream
+from wakesleep.progress import Reporter
+from wakesleep.runs import Config, Run
+from wakesleep.train import Job
+
+Rows = list[dict[str, Any]]
+
+
+def cache_compilation() -> None:
+    """Keeps compiled programs in the user's cache folder, so that a second start is quick."""
+    home = os.environ.get("WAKESLEEP_CACHE") or str(Path.home() / ".cache" / "wakesleep")
+    jax.config.update("jax_compilation_cache_dir", str(Path(home) / "xla"))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
+
+
+def train(given: dict[str, Any], output: Path | None, console: Console) -> dict[str, Any]:
+    """Trains from the beginning into a new run directory."""
+    cache_compilation()
+    job = training.prepare(Config(**given, version=__version__))
+    path = output or Path("runs") / f"{job.config.domain}-{datetime.now():%Y%m%d-%H%M%S}"
+    run = runs.create(path, job.config)
+    console.print(f"{job.dataset.note}; run directory {path}", highlight=False, markup=False)
+    return _go_on(job, run, job.start(), console)
+
+
+def resume(path: Path, steps: int | None, step: int | None, console: Console) -> dict[str, Any]:
+    """Goes on from a checkpoint, to a new last step if one is given."""
+    cache_compilation()
+    run = runs.open_run(path)
+    if steps is not None:
+        run = runs.reconfigure(run, replace(run.config, steps=steps))
+    job = training.prepare(run.config)
+    state = runs.restore(run, job.start(), step)
+    runs.rewind(run, int(state.step))
+    return _go_on(job, run, state, console)
+
+
+def _go_on(job: Job, run: Run, state: State, console: Console) -> dict[str, Any]:
+    with _interrupt() as stop, Reporter(console, job.config.steps) as report:
+        state = training.train(job, run, state, report, stop)
+    if int(state.step) >= job.config.steps:
+        training.list_programs(job, run, state)
+    last = list(runs.history(run))
+    bound = last[-1]["bound"] if last else float("nan")
+    return {"run": str(run.path), "step": int(state.step), "steps": job.config.steps, "bound": bound}
+
+
+@contextmanager
+def _interrupt() -> Iterator[Callable[[], bool]]:
+    """While it lasts, Ctrl-C (and a polite kill) asks the run to save and leave."""
+    asked: list[int] = []
+    handled = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(s, lambda number, _: asked.append(number)) for s in handled]
+    try:
+        yield lambda: bool(asked)
+    finally:
+        for s, handler in zip(handled, before, strict=True):
+            signal.signal(s, handler)
+
+
+def load_run(path: Path) -> tuple[Job, State]:
+    """A run's job and its last state."""
+    cache_compilation()
+    run = runs.open_run(path)
+    job = training.prepare(run.config)
+    return job, runs.restore(run, job.start())
+
+
+def evaluate(path: Path, samples: int, refine: int, exact: bool, seed: int) -> Rows:
+    """log p(x) on training and held-out observations."""
+    require_at_least("samples", samples, 1)
+    job, state = load_run(path)
+    splits = {"train": job.dataset.train, "test": job.dataset.test}
+    key = fused(jax.random.key(seed))
+    rows: Rows = []
+    for split, data in splits.items():
+        if data is None:
+            continue
+        bounds = {"importance": ev.importance(key, state.model, data, samples)}
+        if refine:
+            more = ev.refined(key, state.model, data, samples, refine)
+            bounds |= {f"refined by {name}" if name != "best" else "best refined": b for name, b in more.items()}
+        rows += [_estimate(split, method, samples, b) for method, b in bounds.items()]
+        if exact:
+            programs = ev.require_enumerable(job.domain.programs(job.settings, data), job.domain.name)
+            log_p = ev.exact(state.model, programs, data)
+            rows.append(
+                {"split": split, "method": "exact", "log_p": float(log_p.mean()), "error": 0.0, "samples": 0}
+            )
+    return rows
+
+
+def _estimate(split: str, method: str, samples: int, bound: ev.Bound) -> dict[str, Any]:
+    return {
+        "split": split,
+        "method": method,
+        "log_p": bound.mean,
+        "error": bound.standard_error,
+        "samples": samples,
+    }
+
+
+def posterior(path: Path, rows: list[int] | None, most: int, picture: Path | None) -> Rows:
+    """Programs found for training observations; the first ten by default."""
+    job, state = load_run(path)
+    n = len(job.dataset.train)
+    rows = rows or list(range(min(n, 10)))
+    for row in rows:
+        if not 0 <= row < n:
+            raise Refusal(f"There is no observation {row}: the run has observations 0 to {n - 1}.")
+    weighted = training.posterior(job, state, rows)
+    names = [job.dataset.names[r] for r in rows]
+    if picture is not None:
+        _draw(job, job.dataset.train[jnp.asarray(rows)], weighted, names, most, picture)
+    return training.describe(job, weighted, names, most)
+
+
+def explain(
+    target: str, file: Path, most: int, steps: int, settings: dict, picture: Path | None, console: Console
+) -> Rows:
+    """Programs for a user's observations, from a trained run or learned from the file alone."""
+    cache_compilation()
+    if target in DOMAINS:
+        return _learn_and_explain(target, file, most, steps, settings, picture, console)
+    if not Path(target).is_dir():
+        raise Refusal(f"{target!r} is neither a domain ({', '.join(DOMAINS)}) nor a run directory.")
+    job, state = load_run(Path(target))
+    data = job.domain.load(job.domain.configure(job.config.settings | settings | {job.domain.data_setting: file}))
+    shapes = [jax.tree.map(lambda a: a.shape[1:], d) for d in (job.dataset.train, data.train)]
+    if shapes[0] != shapes[1]:
+        raise Refusal(
+            f"The observations of {file} have another shape than those of {target}: "
+            f"explain them from scratch with: wakesleep explain {job.domain.name} {file}"
+        )
+    weighted = ev.posterior(jax.random.key(0), state.model, data.train, memory_size=max(most, 10))
+    if picture is not None:
+        _draw(job, data.train, weighted, data.names, most, picture)
+    return training.describe(job, weighted, data.names, most)
+
+
+def _learn_and_explain(
+    name: str, file: Path, most: int, steps: int, settings: dict, picture: Path | None, console: Console
+) -> Rows:
+    domain = find_domain(name)
+    settings = settings | {domain.data_setting: str(file)}
+    size = min(20, len(domain.load(domain.configure(settings)).train))
+    job = training.prepare(
+        Config(name, steps=steps, memory_size=20, proposals=20, batch_size=size, settings=settings)
+    )
+    console.print(job.dataset.note, highlight=False, markup=False)
+    with Reporter(console, steps) as report:
+        state = training.train(job, None, job.start(), report)
+    weighted = training.posterior(job, state)
+    if picture is not None:
+        _draw(job, job.dataset.train, weighted, job.dataset.names, most, picture)
+    return training.describe(job, weighted, job.dataset.names, most)
+
+
+def _draw(job: Job, data: Observations, weighted: Weighted, names: list[str], most: int, path: Path) -> None:
+    from wakesleep.report.posteriors import draw_posteriors
+
+    draw_posteriors(job.domain, data, weighted, names, most, path)
+
+
+def sample(path: Path, count: int, seed: int) -> Rows:
+    """Programs from the prior, each with an observation drawn from it."""
+    require_at_least("count", count, 1)
+    job, state = load_run(path)
+    c = jax.tree.map(lambda a: a[jnp.arange(count) % a.shape[0]], job.dataset.train.c)
+    z, x = jax.tree.map(np.asarray, dream(state.model, fused(jax.random.key(seed)), c, count))
+    one = lambda tree, i: jax.tree.map(lambda a: a[i], tree)  # noqa: E731
+    return [
+        {"program": job.domain.show(one(z, i)), "observation": job.domain.words(one(x, i))} for i in range(count)
+    ]
+
+
+def settings_of(name: str) -> Rows:
+    """The settings of a domain with their defaults."""
+    found = fields(find_domain(name).settings)
+    return [{"setting": f.name, "default": None if f.default is MISSING else f.default} for f in found]
+
+
+EXPERIMENTS = ("clusters", "sparsity")
+
+
+def reproduce(
+    experiment: str, output: Path, steps: int | None, seeds: int | None, quick: bool, console: Console
+) -> None:
+    """Makes the table and the figures of one experiment."""
+    require_one_of("experiment", experiment, EXPERIMENTS)
+    cache_compilation()
+    from wakesleep.experiments import clusters
+    from wakesleep.report import clusters as figures
+
+    plan = clusters.QUICK[experiment] if quick else clusters.FULL[experiment]
+    plan = replace(plan, steps=steps or plan.steps, seeds=seeds or plan.seeds)
+    if quick:
+        console.print(f"quick: cut from {clusters.FULL[experiment]} to {plan}", highlight=False, markup=False)
+    clusters.EXPERIMENTS[experiment](output, plan, lambda line: console.print(line, highlight=False, markup=False))
+    for path in figures.DRAW[experiment](output):
+        console.print(f"wrote {path}", highlight=False, markup=False)
+    console.print(figures.TABLES[experiment](output), highlight=False, markup=False)

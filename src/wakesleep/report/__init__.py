@@ -1,0 +1,1 @@
+"""Results and run directories turned into tables and figures."""

@@ -1,0 +1,34 @@
+"""How every figure looks and is saved."""
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+COLOURS = {
+    "MWS": "#1b6ca8",
+    "MWS-expected": "#0b3c5d",
+    "MWS-fantasy": "#4dabf7",
+    "RWS": "#dc6a12",
+    "RWS-sleep": "#f4a261",
+    "VIMCO": "#2f9e44",
+}
+
+
+def colour(algorithm: str) -> str:
+    """The colour that an algorithm has in every figure."""
+    return COLOURS.get(algorithm, "#868e96")
+
+
+def plain(axis: Axes) -> None:
+    """Without the box."""
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.tick_params(labelsize=8)
+
+
+def save(figure: Figure, path: Path) -> Path:
+    """Writes a PNG and gives back its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    FigureCanvasAgg(figure).print_figure(str(path), dpi=150, bbox_inches="tight", metadata={"Software": None})
+    return path

@@ -1,0 +1,34 @@
+"""Tables in Markdown, and their places in documents: between `<!-- table: NAME -->` and `<!-- end -->`."""
+
+import re
+from pathlib import Path
+
+MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, the first column to the left and the others to the right."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
+
+
+def fill(text: str, folder: Path) -> str:
+    """The document with each marked table made anew from the results."""
+    from wakesleep.report.clusters import TABLES
+
+    def made(match: re.Match[str]) -> str:
+        return f"{match[1]}{TABLES[match[2]](folder)}\n{match[3]}"
+
+    return MARKED.sub(made, text)
+
+
+def update(documents: list[Path], folder: Path) -> list[Path]:
+    """Rewrites the tables of the documents; those that changed."""
+    changed = []
+    for document in documents:
+        text = document.read_text()
+        filled = fill(text, folder)
+        if filled != text:
+            document.write_text(filled)
+            changed.append(document)
+    return changed

@@ -1,0 +1,26 @@
+"""Shapes and types of the library are checked at run time in every test."""
+
+import os
+from pathlib import Path
+
+os.environ.setdefault("WAKESLEEP_CACHE", str(Path.home() / ".cache" / "wakesleep"))
+
+from jaxtyping import install_import_hook
+
+hook = install_import_hook("wakesleep", "beartype.beartype")
+hook.install() if hasattr(hook, "install") else hook.__enter__()
+
+import jax
+import pytest
+
+from tests.toy import toy_data, toy_model
+
+jax.config.update("jax_compilation_cache_dir", os.environ["WAKESLEEP_CACHE"] + "/xla")
+jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
+jax.config.update("jax_numpy_rank_promotion", "raise")
+
+
+@pytest.fixture(scope="session")
+def toy():
+    """A model of which everything can be enumerated, and data for it."""
+    return toy_model(jax.random.key(0)), toy_data(jax.random.key(1))
