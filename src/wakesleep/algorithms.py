@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Int, Key, PyTree
 
 from wakesleep import memory as mem
 from wakesleep import objectives
@@ -138,7 +138,7 @@ def vimco(optimiser: optax.GradientTransformation, particles: int = 10) -> Algor
 
 def wake(
     model: Model, key: Key[Array, ""], remembered: Memory, h: Any, batch: Batch, proposals: int
-) -> tuple[Memory, Float[Array, "b"]]:
+) -> tuple[Memory, Int[Array, "b"]]:
     """The wake phase for a batch: the merged memory rows and how many proposals entered each.
 
     p has changed since a program was stored, so the remembered are rescored together with the new.
@@ -218,7 +218,7 @@ def _info(bounds: Float[Array, "b"], novel: Array) -> Info:
     return Info(mean, jnp.mean(possible.astype(mean.dtype)), jnp.mean(novel.astype(mean.dtype)))
 
 
-def _example(model: Model, data: Observations) -> Program:
+def _example(model: Model, data: Observations) -> PyTree[jax.ShapeDtypeStruct]:
     """The shape of a program, found without computing one."""
 
     def first(key: Key[Array, ""]) -> Program:

@@ -27,10 +27,10 @@ class Weighted(NamedTuple):
     log_weight: Float[Array, "*batch k"]
 
 
-def empty(program: Program, n: int, m: int) -> Memory:
+def empty(program: PyTree[jax.ShapeDtypeStruct], n: int, m: int) -> Memory:
     """A memory of n rows and m slots for programs shaped like `program`, nothing in it."""
     programs = jax.tree.map(lambda a: jnp.zeros((n, m, *a.shape), a.dtype), program)
-    return Memory(programs, jnp.full((n, m), -jnp.inf))
+    return Memory(programs, jnp.full((n, m), -jnp.inf, jnp.float32))
 
 
 def read(memory: Memory, rows: Int[Array, "b"]) -> Memory:
@@ -52,8 +52,9 @@ def twins(programs: Program, log_joint: Float[Array, "k"], distinct: int) -> Boo
     k = log_joint.shape[0]
     late = jax.tree.map(lambda a: a[distinct:], programs)
     same = jax.vmap(jax.vmap(same_program, (None, 0)), (0, None))(late, programs)  # [late, k]
-    position, late_score = jnp.arange(k), log_joint[distinct:, None]
-    loses = (late_score < log_joint) | ((late_score == log_joint) & (position[distinct:, None] > position))
+    position, late_score, score = jnp.arange(k)[None, :], log_joint[distinct:, None], log_joint[None, :]
+    earlier = position < position[:, distinct:].T
+    loses = (late_score < score) | ((late_score == score) & earlier)
     beaten_late = jnp.any(same & loses, axis=1)
     beaten_early = jnp.any((same & ~loses)[:, :distinct], axis=0)
     return jnp.concatenate([beaten_early, beaten_late])

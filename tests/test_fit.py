@@ -1,0 +1,130 @@
+import subprocess
+import sys
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+
+from tests.toy import toy_data, toy_model
+from wakesleep.algorithms import mws, rws
+from wakesleep.errors import Refusal
+from wakesleep.fit import draw_rows, fit
+from wakesleep.model import Evaluator
+
+MWS = mws(optax.adam(1e-2), 3, 2)
+
+
+def train(model, data, steps, every, key, start=None, algorithm=MWS):
+    state = start if start is not None else algorithm.init(model, data)
+    for state, _ in fit(algorithm, state, data, key=key, steps=steps, batch_size=4, every=every):  # noqa: B020
+        pass
+    return state
+
+
+def same(a, b):
+    left, right = (jax.tree.leaves(eqx.filter(t, eqx.is_array)) for t in (a, b))
+    return all(np.array_equal(u, v) for u, v in zip(left, right, strict=True))
+
+
+def test_rows_of_a_batch_differ_and_all_are_equally_likely():
+    n, b, draws = 10, 4, 4000
+    rows = np.asarray(jax.vmap(lambda k: draw_rows(k, n, b))(jax.random.split(jax.random.key(0), draws)))
+    assert all(len(set(r)) == b for r in rows.tolist())
+    counts = np.bincount(rows.reshape(-1), minlength=n)
+    expected = draws * b / n
+    assert np.all(np.abs(counts - expected) < 5 * np.sqrt(expected))
+
+
+def test_a_batch_of_everything_is_everything():
+    assert sorted(np.asarray(draw_rows(jax.random.key(3), 7, 7)).tolist()) == list(range(7))
+
+
+def test_cutting_a_run_into_pieces_changes_no_bit(toy):
+    model, data = toy
+    key = jax.random.key(5)
+    whole = train(model, data, 30, 1000, key)
+    part = train(model, data, 13, 5, key)
+    assert same(whole, train(model, data, 30, 4, key, start=part))
+
+
+def test_the_state_that_was_given_is_not_consumed(toy):
+    model, data = toy
+    state = MWS.init(model, data)
+    train(model, data, 3, 3, jax.random.key(0), start=state)
+    assert int(state.step) == 0
+
+
+def test_seeds_side_by_side_equal_seeds_one_by_one():
+    data = toy_data(jax.random.key(1))
+    keys = jax.random.split(jax.random.key(9), 2)
+    stacked = eqx.filter_vmap(lambda k: MWS.init(toy_model(k), data))(keys)
+    together = train(None, data, 20, 20, keys, start=stacked)
+    for s in range(2):
+        alone = train(toy_model(keys[s]), data, 20, 20, keys[s])
+        for a, b in zip(
+            jax.tree.leaves(eqx.filter(together, eqx.is_array)), jax.tree.leaves(eqx.filter(alone, eqx.is_array)), strict=True
+        ):
+            np.testing.assert_allclose(a[s], b, rtol=1e-4, atol=1e-5)
+
+
+SHARDED = """
+import jax, optax, numpy as np
+from tests.toy import toy_data, toy_model
+from wakesleep.algorithms import mws
+from wakesleep.fit import data_mesh, fit
+assert jax.device_count() == 2
+model, data = toy_model(jax.random.key(0)), toy_data(jax.random.key(1))
+algorithm = mws(optax.adam(1e-2), 3, 2)
+for state, info in fit(
+    algorithm, algorithm.init(model, data), data, key=jax.random.key(2), steps=200, batch_size=4, mesh=data_mesh(2)
+):
+    pass
+assert len(state.memory.log_joint.sharding.device_set) == 2, state.memory.log_joint.sharding
+assert np.all(np.isfinite(np.asarray(state.memory.log_joint[:, 0])))
+scores = [float(model.log_joint(state.memory.programs[i, 0], data.x[i])) for i in range(8)]
+copies = [np.asarray(s.data) for s in state.model.prior.logits.addressable_shards]
+assert np.array_equal(copies[0], copies[1])
+assert np.all(np.isfinite(scores))
+print(float(info.bound))
+"""
+
+
+def test_observations_and_memory_can_be_sharded_over_two_devices(toy):
+    model, data = toy
+    environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "PATH": "/usr/bin", "HOME": "/tmp"}
+    done = subprocess.run(
+        [sys.executable, "-c", SHARDED], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    bounds = [float(i.bound) for _, i in fit(
+        MWS, MWS.init(model, data), data, key=jax.random.key(2), steps=200, batch_size=4
+    )]
+    assert abs(float(done.stdout) - bounds[-1]) < 0.5
+
+
+@pytest.mark.parametrize(("size", "words"), [(0, "between 1 and the 8"), (9, "between 1 and the 8")])
+def test_a_batch_that_the_data_cannot_serve_is_refused(toy, size, words):
+    model, data = toy
+    with pytest.raises(Refusal, match=words):
+        next(fit(MWS, MWS.init(model, data), data, key=jax.random.key(0), steps=1, batch_size=size))
+
+
+class Broken(Evaluator):
+    scale: jax.Array
+
+    def sample(self, key, z):
+        return z[0]
+
+    def log_prob(self, x, z):
+        return jnp.log(self.scale - 2.0)
+
+
+def test_a_run_that_meets_nan_stops_with_a_sentence(toy):
+    model, data = toy
+    model = eqx.tree_at(lambda m: m.evaluator, model, Broken(jnp.ones(())))
+    algorithm = rws(optax.adam(1e-2), 3)
+    with pytest.raises(Refusal, match="became NaN by step"):
+        list(fit(algorithm, algorithm.init(model, data), data, key=jax.random.key(0), steps=5, batch_size=4))
