@@ -7,8 +7,7 @@ os.environ.setdefault("WAKESLEEP_CACHE", str(Path.home() / ".cache" / "wakesleep
 
 from jaxtyping import install_import_hook
 
-hook = install_import_hook("wakesleep", "beartype.beartype")
-hook.install() if hasattr(hook, "install") else hook.__enter__()
+install_import_hook("wakesleep", "beartype.beartype")
 
 import jax
 import pytest

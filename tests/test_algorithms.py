@@ -131,7 +131,13 @@ def test_learning_raises_the_bound(toy):
         bounds = [
             float(info.bound)
             for _, info in fit(
-                algorithm, algorithm.init(model, data), data, key=jax.random.key(0), steps=400, batch_size=4, every=100
+                algorithm,
+                algorithm.init(model, data),
+                data,
+                key=jax.random.key(0),
+                steps=400,
+                batch_size=4,
+                every=100,
             )
         ]
         assert bounds[-1] > bounds[0], name

@@ -19,7 +19,7 @@ MWS = mws(optax.adam(1e-2), 3, 2)
 
 def train(model, data, steps, every, key, start=None, algorithm=MWS):
     state = start if start is not None else algorithm.init(model, data)
-    for state, _ in fit(algorithm, state, data, key=key, steps=steps, batch_size=4, every=every):  # noqa: B020
+    for state, _ in fit(algorithm, state, data, key=key, steps=steps, batch_size=4, every=every):
         pass
     return state
 
@@ -64,9 +64,8 @@ def test_seeds_side_by_side_equal_seeds_one_by_one():
     together = train(None, data, 20, 20, keys, start=stacked)
     for s in range(2):
         alone = train(toy_model(keys[s]), data, 20, 20, keys[s])
-        for a, b in zip(
-            jax.tree.leaves(eqx.filter(together, eqx.is_array)), jax.tree.leaves(eqx.filter(alone, eqx.is_array)), strict=True
-        ):
+        pairs = zip(*(jax.tree.leaves(eqx.filter(t, eqx.is_array)) for t in (together, alone)), strict=True)
+        for a, b in pairs:
             np.testing.assert_allclose(a[s], b, rtol=1e-4, atol=1e-5)
 
 
@@ -95,13 +94,11 @@ print(float(info.bound))
 def test_observations_and_memory_can_be_sharded_over_two_devices(toy):
     model, data = toy
     environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "PATH": "/usr/bin", "HOME": "/tmp"}
-    done = subprocess.run(
-        [sys.executable, "-c", SHARDED], capture_output=True, text=True, env=environment, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
-    bounds = [float(i.bound) for _, i in fit(
-        MWS, MWS.init(model, data), data, key=jax.random.key(2), steps=200, batch_size=4
-    )]
+    bounds = [
+        float(i.bound) for _, i in fit(MWS, MWS.init(model, data), data, key=jax.random.key(2), steps=200, batch_size=4)
+    ]
     assert abs(float(done.stdout) - bounds[-1]) < 0.5
 
 

@@ -10,7 +10,7 @@ from wakesleep.memory import Memory
 M, R, CODES = 3, 4, 6
 merge = jax.jit(mem.merge)
 # Scores from a few values, so that ties and twins are common; None is an impossible program.
-SCORE = {code: score for code, score in enumerate([-1.0, -1.0, -2.0, -3.5, None, -0.5])}
+SCORE = dict(enumerate([-1.0, -1.0, -2.0, -3.5, None, -0.5]))
 codes = st.integers(0, CODES - 1)
 
 

@@ -1,7 +1,7 @@
 """Learning generative programs with Memoised Wake-Sleep.
 
 The names below are imported when first used, so that `import wakesleep` and `wakesleep --help` cost
-nothing.
+nothing. The training loop is `wakesleep.fit.fit`.
 """
 
 from importlib import import_module
@@ -23,8 +23,6 @@ _HOMES = {
     "mws": "algorithms",
     "rws": "algorithms",
     "vimco": "algorithms",
-    "fit": "fit",
-    "data_mesh": "fit",
     "importance": "evaluate",
     "exact": "evaluate",
     "refined": "evaluate",

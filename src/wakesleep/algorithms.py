@@ -82,9 +82,7 @@ def mws(
     require_one_of("recognition", recognition, ("replay", "fantasy"))
     require_one_of("replay", replay, ("draw", "expected"))
 
-    def loss(
-        model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch
-    ) -> tuple[Scalar, tuple[Any, Info]]:
+    def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
         updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals)

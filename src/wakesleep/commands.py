@@ -109,9 +109,7 @@ def evaluate(path: Path, samples: int, refine: int, exact: bool, seed: int) -> R
         if exact:
             programs = ev.require_enumerable(job.domain.programs(job.settings, data), job.domain.name)
             log_p = ev.exact(state.model, programs, data)
-            rows.append(
-                {"split": split, "method": "exact", "log_p": float(log_p.mean()), "error": 0.0, "samples": 0}
-            )
+            rows.append({"split": split, "method": "exact", "log_p": float(log_p.mean()), "error": 0.0, "samples": 0})
     return rows
 
 
@@ -169,9 +167,7 @@ def _learn_and_explain(
     domain = find_domain(name)
     settings = settings | {domain.data_setting: str(file)}
     size = min(20, len(domain.load(domain.configure(settings)).train))
-    job = training.prepare(
-        Config(name, steps=steps, memory_size=20, proposals=20, batch_size=size, settings=settings)
-    )
+    job = training.prepare(Config(name, steps=steps, memory_size=20, proposals=20, batch_size=size, settings=settings))
     console.print(job.dataset.note, highlight=False, markup=False)
     with Reporter(console, steps) as report:
         state = training.train(job, None, job.start(), report)
@@ -194,9 +190,7 @@ def sample(path: Path, count: int, seed: int) -> Rows:
     c = jax.tree.map(lambda a: a[jnp.arange(count) % a.shape[0]], job.dataset.train.c)
     z, x = jax.tree.map(np.asarray, dream(state.model, fused(jax.random.key(seed)), c, count))
     one = lambda tree, i: jax.tree.map(lambda a: a[i], tree)  # noqa: E731
-    return [
-        {"program": job.domain.show(one(z, i)), "observation": job.domain.words(one(x, i))} for i in range(count)
-    ]
+    return [{"program": job.domain.show(one(z, i)), "observation": job.domain.words(one(x, i))} for i in range(count)]
 
 
 def settings_of(name: str) -> Rows:

@@ -36,9 +36,7 @@ class Bound(NamedTuple):
         return float(np.sqrt(np.sum(self.error**2)) / self.error.size)
 
 
-def importance(
-    key: Key[Array, ""], model: Model, data: Observations, samples: int = 1000, chunk: int = 100
-) -> Bound:
+def importance(key: Key[Array, ""], model: Model, data: Observations, samples: int = 1000, chunk: int = 100) -> Bound:
     """log (1/S sum_s w_s) for S = `samples` proposals; its expectation grows to log p(x) with S.
 
     The error is that of the mean weight carried through the log. `chunk` proposals are held at once.
@@ -112,9 +110,7 @@ def refined(
         better = model
         algorithm = refiner(optimiser, particles)
         size = min(batch_size, len(data))
-        for state, _ in fit(
-            algorithm, algorithm.init(model, data), data, key=keys[0], steps=steps, batch_size=size
-        ):
+        for state, _ in fit(algorithm, algorithm.init(model, data), data, key=keys[0], steps=steps, batch_size=size):
             better = state.model
         bounds[name] = importance(keys[1], better, data, samples)
     return bounds | {"best": max(bounds.values(), key=lambda b: b.mean)}

@@ -25,6 +25,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key, PyTree
 
+from wakesleep.keys import fused
+
 Program = PyTree[Array]
 Scalar = Float[Array, ""]
 Tree = TypeVar("Tree")
@@ -115,7 +117,7 @@ def frozen(tree: Tree) -> Tree:
 def propose(recognition: Recognition, key: Key[Array, ""], h: Any, count: int) -> Program:
     """`count` proposals for each encoded observation of a batch: leaves [b, count, ...]."""
     b = jax.tree.leaves(h)[0].shape[0]
-    keys = jax.random.split(key, (b, count))
+    keys = jax.random.split(fused(key), (b, count))
     return jax.vmap(jax.vmap(recognition.sample, (0, None)))(keys, h)
 
 
@@ -136,7 +138,7 @@ def refine(evaluator: Evaluator, z: Program, x: Any) -> Program:
 
 def dream(model: Model, key: Key[Array, ""], c: Any, count: int) -> tuple[Program, Any]:
     """`count` pairs (z, x) drawn from p, one for each leading entry of c: the paper's fantasies."""
-    key_z, key_x = jax.random.split(key)
+    key_z, key_x = jax.random.split(fused(key))
     z = jax.vmap(model.prior.sample)(jax.random.split(key_z, count), c)
     x = jax.vmap(model.evaluator.sample)(jax.random.split(key_x, count), z)
     return frozen((z, x))

@@ -2,7 +2,6 @@
 
 import time
 from types import TracebackType
-from typing import Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -21,7 +20,7 @@ class Reporter:
         self.first: tuple[int, float] | None = None
         self.last_line = time.monotonic()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Reporter":
         if self.console.is_terminal:
             self.bar = Progress(
                 BarColumn(),

@@ -98,9 +98,7 @@ def open_run(path: Path) -> Run:
         given = json.loads(file.read_text())
         known = {f.name for f in fields(Config)}
         if unknown := sorted(set(given) - known):
-            raise Refusal(
-                f"{file} has unknown settings: {', '.join(unknown)}; known are {', '.join(sorted(known))}."
-            )
+            raise Refusal(f"{file} has unknown settings: {', '.join(unknown)}; known are {', '.join(sorted(known))}.")
         return Run(path, Config(**given))
     except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
         raise Refusal(f"{file} is damaged ({error}).") from None
@@ -137,9 +135,7 @@ def restore(run: Run, start: State, step: int | None = None) -> State:
         return start
     step = saved[-1] if step is None else step
     if step not in saved:
-        raise Refusal(
-            f"{run.path} has no checkpoint of step {step}; it has {', '.join(map(str, saved)) or 'none'}."
-        )
+        raise Refusal(f"{run.path} has no checkpoint of step {step}; it has {', '.join(map(str, saved)) or 'none'}.")
     path = run.checkpoints / f"{step:09d}"
     _check_digests(path, [s for s in saved if s < step])
     arrays, static = eqx.partition(start, eqx.is_array)
@@ -219,9 +215,7 @@ def _check_digests(path: Path, earlier: list[int]) -> None:
         whole = False
     if not whole:
         offer = (
-            f"an earlier one is at step {earlier[-1]} (--step {earlier[-1]})"
-            if earlier
-            else "there is no earlier one"
+            f"an earlier one is at step {earlier[-1]} (--step {earlier[-1]})" if earlier else "there is no earlier one"
         )
         raise Refusal(f"The checkpoint {path} is damaged; {offer}.")
 

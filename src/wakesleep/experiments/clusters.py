@@ -84,9 +84,7 @@ class Scores(NamedTuple):
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """The table and curves of section 4.1, kept in clusters.json."""
     cells = [
-        {"algorithm": a, "K": k, "seeds": plan.seeds, "steps": plan.steps}
-        for k in plan.ks
-        for a in plan.algorithms
+        {"algorithm": a, "K": k, "seeds": plan.seeds, "steps": plan.steps} for k in plan.ks for a in plan.algorithms
     ]
     settings = _settings(plan) | {"variance": 0.03}
     return complete(output / "clusters.json", settings, cells, lambda c: _cell(c, plan, 0.03), report)
@@ -124,9 +122,7 @@ def _cell(cell: Row, plan: Plan, variance: float) -> Row:
     read = _reader(algorithm, settings, dataset.train, dataset.test, truth)
     every, steps = plan.steps // plan.checks, [0]
     scores = [read(state)]
-    chunks = fit(
-        algorithm, state, dataset.train, key=keys, steps=plan.steps, batch_size=plan.batch_size, every=every
-    )
+    chunks = fit(algorithm, state, dataset.train, key=keys, steps=plan.steps, batch_size=plan.batch_size, every=every)
     for state, _ in chunks:
         step = int(state.step[0])
         if step % every == 0:
@@ -140,10 +136,7 @@ def _cell(cell: Row, plan: Plan, variance: float) -> Row:
     curve = {name: [_summary(getattr(s, name)) for s in scores] for name in ("nll", "kl")}
     truth_row = {"true_nll": round(true_nll[0], 4), "true_nll_test": round(true_nll[1], 4)}
     return (
-        last
-        | spread
-        | truth_row
-        | {"curve": {"steps": steps, **curve}, "example": _example(algorithm, state, dataset)}
+        last | spread | truth_row | {"curve": {"steps": steps, **curve}, "example": _example(algorithm, state, dataset)}
     )
 
 

@@ -32,3 +32,10 @@ def update(documents: list[Path], folder: Path) -> list[Path]:
             document.write_text(filled)
             changed.append(document)
     return changed
+
+
+if __name__ == "__main__":
+    import sys
+
+    for changed in update([Path(name) for name in sys.argv[1:]], Path("results")):
+        print(f"updated {changed}")

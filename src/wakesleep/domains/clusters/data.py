@@ -135,9 +135,7 @@ def _table(path: Path, group: str) -> pl.DataFrame:
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
         raise Refusal(f"{path} cannot be read as a CSV file: {str(error).splitlines()[0]}.") from None
     if group not in table.columns:
-        raise Refusal(
-            f"{path} has no column {group!r}; it has {', '.join(table.columns)} (choose with group=NAME)."
-        )
+        raise Refusal(f"{path} has no column {group!r}; it has {', '.join(table.columns)} (choose with group=NAME).")
     if table.height == 0:
         raise Refusal(f"{path} has a header but no rows.")
     if len(table.columns) == 1:
@@ -150,9 +148,7 @@ def _table(path: Path, group: str) -> pl.DataFrame:
 
 def _require_finite(path: Path, column: pl.Series) -> None:
     if not column.dtype.is_numeric():
-        raise Refusal(
-            f"Column {column.name!r} of {path} is not numeric: remove it, or name it as the group column."
-        )
+        raise Refusal(f"Column {column.name!r} of {path} is not numeric: remove it, or name it as the group column.")
     good = column.is_not_null() & column.cast(pl.Float64).is_finite().fill_null(False)
     if not good.all():
         line = int(good.arg_min() or 0) + 2

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 from matplotlib.patches import Ellipse
 
 from wakesleep.domains.clusters.language import ABSENT
@@ -25,7 +25,7 @@ def words(x: Float[np.ndarray, "j d"]) -> list[list[float]]:
     return [[round(float(v), 2) for v in point] for point in x]
 
 
-def picture(figure: Figure, x: Float[np.ndarray, "j d"], programs: Any) -> None:
+def picture(figure: FigureBase, x: Float[np.ndarray, "j d"], programs: Any) -> None:
     """One panel for each (program, probability), its clusters coloured and numbered."""
     axes = figure.subplots(1, len(programs), sharex=True, sharey=True, squeeze=False)[0]
     for axis, (z, probability) in zip(axes, programs, strict=True):

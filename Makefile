@@ -1,0 +1,48 @@
+# `make demo` and `make test` do all the set-up they need: a virtual environment pinned by constraints.txt.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test slow check wheel tables lock clean
+
+demo: $(READY)
+	$(BIN)/wakesleep explain clusters examples/points.csv --picture demo.png
+	$(BIN)/wakesleep train clusters --steps 20000 --output runs/demo-$$(date +%Y%m%d-%H%M%S)
+	@echo "The clusterings of examples/points.csv are drawn in demo.png."
+
+test: $(READY) check wheel
+	$(BIN)/python -m pytest -n 2 -q
+
+slow: $(READY)
+	$(BIN)/python -m pytest -q -m slow
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# The built wheel, installed alone, answers.
+wheel: $(READY)
+	rm -rf dist $(VENV)/smoke
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist . > /dev/null
+	$(PYTHON) -m venv $(VENV)/smoke
+	$(VENV)/smoke/bin/pip install -q -c constraints.txt dist/*.whl
+	$(VENV)/smoke/bin/wakesleep --help > /dev/null
+	rm -rf $(VENV)/smoke
+
+# Tables in the documents, made anew from results/.
+tables: $(READY)
+	$(BIN)/python -m wakesleep.report.tables README.md docs/*.md
+
+lock: $(READY)
+	$(BIN)/pip freeze --exclude-editable > constraints.txt
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install -q -c constraints.txt hatchling editables
+	$(BIN)/pip install -q -c constraints.txt --no-build-isolation -e ".[dev]"
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) dist build
