@@ -20,6 +20,7 @@ ALGORITHMS = {
     "mws": mws(ADAM, 3, 2),
     "mws-fantasy": mws(ADAM, 3, 2, recognition="fantasy"),
     "mws-expected": mws(ADAM, 3, 2, replay="expected"),
+    "mws-explore": mws(ADAM, 3, 2, explore=0.5),
     "map": mws(ADAM, 1, 1),
     "rws": rws(ADAM, 4),
     "rws-sleep": rws(ADAM, 4, recognition="sleep"),
@@ -96,7 +97,7 @@ def test_memory_at_one_slot_finds_the_most_probable_program(toy):
     np.testing.assert_array_equal(state.memory.programs[:, 0, 0], best)
 
 
-@pytest.mark.parametrize("name", [n for n in ALGORITHMS if n not in ("mws-fantasy", "rws-sleep")])
+@pytest.mark.parametrize("name", [n for n in ALGORITHMS if n in ("mws", "map", "mws-expected", "rws", "vimco")])
 def test_an_observation_without_a_possible_program_changes_no_parameter(name):
     """Symbol 3 cannot be produced: a batch with it must teach what the batch without it teaches."""
     possible = [[True, True, True, False] for _ in range(PROGRAMS)]
@@ -143,6 +144,18 @@ def test_learning_raises_the_bound(toy):
         assert bounds[-1] > bounds[0], name
 
 
+def test_exploring_finds_what_recognition_would_never_propose(toy):
+    model, data = toy
+    blind = eqx.tree_at(
+        lambda m: m.recognition.logits, model, jnp.where(jnp.arange(PROGRAMS) == 0, 0.0, -1e9)[None].repeat(SYMBOLS, 0)
+    )
+    for explore, found in ((0.0, 1), (1.0, PROGRAMS - 1)):
+        algorithm = mws(optax.sgd(0.0), PROGRAMS, 20, explore=explore)
+        state, _ = algorithm.step(jax.random.key(0), algorithm.init(blind, data), batch_of(data, range(8)))
+        most = int(np.max(np.sum(np.isfinite(np.asarray(state.memory.log_joint)), axis=1)))
+        assert most >= found if explore else most <= found
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -150,6 +163,7 @@ def test_learning_raises_the_bound(toy):
         (lambda: mws(ADAM, 3, 0), "proposals must be at least 1"),
         (lambda: vimco(ADAM, 1), "particles must be at least 2"),
         (lambda: rws(ADAM, 0), "particles must be at least 1"),
+        (lambda: mws(ADAM, explore=1.5), "explore must lie between 0 and 1"),
         (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy"),
     ],
 )

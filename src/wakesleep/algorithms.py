@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Int, Key, PyTree
 
 from wakesleep import memory as mem
 from wakesleep import objectives
-from wakesleep.errors import require_at_least, require_one_of
+from wakesleep.errors import require_at_least, require_one_of, require_share
 from wakesleep.memory import Memory, Weighted
 from wakesleep.model import (
     Batch,
@@ -71,21 +71,25 @@ def mws(
     proposals: int = 5,
     recognition: str = "replay",
     replay: str = "draw",
+    explore: float = 0.0,
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
 
     `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
+    `explore` is the share of proposals drawn from the prior, where the paper draws all from r: r trained on a small
+    memory proposes little but that memory, and any proposal may enter it, whatever its distribution.
     """
     require_at_least("memory_size", memory_size, 1)
     require_at_least("proposals", proposals, 1)
     require_one_of("recognition", recognition, ("replay", "fantasy"))
     require_one_of("replay", replay, ("draw", "expected"))
+    require_share("explore", explore)
 
     def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
-        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals)
+        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals, explore)
         z, weight = _replayed(key_replay, updated, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c))
         if recognition == "replay":
@@ -135,7 +139,13 @@ def vimco(optimiser: optax.GradientTransformation, particles: int = 10) -> Algor
 
 
 def wake(
-    model: Model, key: Key[Array, ""], remembered: Memory, h: Any, batch: Batch, proposals: int
+    model: Model,
+    key: Key[Array, ""],
+    remembered: Memory,
+    h: Any,
+    batch: Batch,
+    proposals: int,
+    explore: float = 0.0,
 ) -> tuple[Memory, Int[Array, "b"]]:
     """The wake phase for a batch: the merged memory rows and how many proposals entered each.
 
@@ -143,6 +153,8 @@ def wake(
     """
     m = remembered.log_joint.shape[1]
     proposed = propose(model.recognition, key, h, proposals)
+    if explore > 0:
+        proposed = _explore(model, jax.random.fold_in(key, 1), proposed, batch.c, explore)
     pool = jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=1), remembered.programs, proposed)
     pool = refine(model.evaluator, pool, batch.x)
     log_joint = score(model, pool, batch.x, batch.c)
@@ -151,6 +163,15 @@ def wake(
     old = jax.tree.map(lambda a: a[:, :m], scored)
     new = jax.tree.map(lambda a: a[:, m:], scored)
     return jax.vmap(mem.merge)(old, new)
+
+
+def _explore(model: Model, key: Key[Array, ""], proposed: Program, c: Any, share: float) -> Program:
+    """The proposals [b, r, ...] with a share of them, at random, replaced by draws from the prior."""
+    shape = jax.tree.leaves(proposed)[0].shape[:2]
+    key_prior, key_swap = jax.random.split(key)
+    drawn = jax.vmap(jax.vmap(model.prior.sample, (0, None)))(jax.random.split(key_prior, shape), c)
+    swap = jax.random.uniform(key_swap, shape) < share
+    return jax.tree.map(lambda a, b: jnp.where(swap.reshape(shape + (1,) * (a.ndim - 2)), b, a), proposed, drawn)
 
 
 def _replayed(key: Key[Array, ""], rows: Memory, replay: str) -> tuple[Program, Float[Array, "b k"]]:

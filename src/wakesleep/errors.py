@@ -15,3 +15,9 @@ def require_one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     """Refuses a word that is not known, with the list of those that are."""
     if value not in known:
         raise Refusal(f"{name} must be one of {', '.join(known)}, but {value!r} was given.")
+
+
+def require_share(name: str, value: int | float) -> None:
+    """Refuses a setting that is not between zero and one."""
+    if not 0 <= value <= 1:
+        raise Refusal(f"{name} must lie between 0 and 1, but {value} was given.")

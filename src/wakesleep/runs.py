@@ -18,7 +18,7 @@ import jax
 import numpy as np
 
 from wakesleep.algorithms import State
-from wakesleep.errors import Refusal, require_at_least, require_one_of
+from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 
 ALGORITHMS = ("mws", "mws-fantasy", "rws", "rws-sleep", "vimco")
 KEPT = 3
@@ -33,6 +33,7 @@ class Config:
     memory_size: int = 5
     proposals: int = 5
     replay: str = "draw"
+    explore: float = 0.0
     particles: int = 10
     steps: int = 10_000
     batch_size: int = 20
@@ -49,6 +50,7 @@ class Config:
         require_one_of("replay", self.replay, ("draw", "expected"))
         for name in ("memory_size", "proposals", "steps", "batch_size", "checkpoint_every"):
             require_at_least(name, getattr(self, name), 1)
+        require_share("explore", self.explore)
         require_at_least("particles", self.particles, 2 if self.algorithm == "vimco" else 1)
         if not self.learning_rate > 0:
             raise Refusal(f"learning_rate must be positive, but {self.learning_rate} was given.")

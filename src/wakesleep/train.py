@@ -63,7 +63,7 @@ def algorithm(config: Config) -> Algorithm:
     optimiser = optax.adam(config.learning_rate)
     if config.algorithm.startswith("mws"):
         recognition = "fantasy" if config.algorithm == "mws-fantasy" else "replay"
-        return mws(optimiser, config.memory_size, config.proposals, recognition, config.replay)
+        return mws(optimiser, config.memory_size, config.proposals, recognition, config.replay, config.explore)
     if config.algorithm == "vimco":
         return vimco(optimiser, config.particles)
     return rws(optimiser, config.particles, "sleep" if config.algorithm == "rws-sleep" else "wake")

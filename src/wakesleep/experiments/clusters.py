@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 
 from wakesleep.algorithms import Algorithm, State, mws, rws, vimco
 from wakesleep.domains.clusters.data import Settings, build, load, programs, true_model
-from wakesleep.evaluate import divergence, exact
+from wakesleep.evaluate import divergence, exact, exact_joint
 from wakesleep.experiments.results import Row, complete
 from wakesleep.fit import fit
 from wakesleep.keys import fused
@@ -25,6 +25,7 @@ from wakesleep.model import Batch, Model, Observations, same_program, score
 MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
     "MWS": lambda o, k: mws(o, *split(k)),
     "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
+    "MWS-explore": lambda o, k: mws(o, *split(k), explore=0.1),
     "MWS-fantasy": lambda o, k: mws(o, *split(k), recognition="fantasy"),
     "MWS (M = K, R = 1)": lambda o, k: mws(o, k, 1),
     "RWS": rws,
@@ -56,10 +57,10 @@ class Plan:
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO")
 
 
-ALL = ("MWS", "RWS", "VIMCO", "MWS-expected", "MWS-fantasy", "RWS-sleep", "MWS (M = K, R = 1)")
+ALL = ("MWS", "RWS", "VIMCO", "MWS-explore", "MWS-fantasy", "MWS-expected")
 FULL = {
     "clusters": Plan(algorithms=ALL),
-    "sparsity": Plan(steps=20_000, seeds=5, ks=(2, 5, 10, 20)),
+    "sparsity": Plan(steps=10_000, seeds=5, ks=(2, 5, 10, 20)),
 }
 QUICK = {
     "clusters": Plan(steps=5000, seeds=3, ks=(2, 5, 10)),
@@ -129,15 +130,20 @@ def _cell(cell: Row, plan: Plan, variance: float) -> Row:
             steps.append(step)
             scores.append(read(state))
     table = programs(settings, dataset.train)
+    assert table is not None
     true_nll = [-float(jnp.mean(exact(truth, table, d))) for d in (dataset.train, dataset.test)]
-    row = {name: _summary(getattr(scores[-1], name)) for name in Scores._fields}
-    last = {name: values[1] for name, values in row.items()}
-    spread = {f"{name}_quartiles": [values[0], values[2]] for name, values in row.items()}
+    example = _example(algorithm, state, dataset.train, _telling(truth, table, dataset.train))
+    truths = {"true_nll": round(true_nll[0], 4), "true_nll_test": round(true_nll[1], 4)}
+    return _summaries(steps, scores) | truths | {"example": example}
+
+
+def _summaries(steps: list[int], scores: list[Scores]) -> Row:
+    """Medians and quartiles of the last scores, and the curves that led there."""
+    last = {name: _summary(getattr(scores[-1], name)) for name in Scores._fields}
+    medians = {name: values[1] for name, values in last.items()}
+    spread = {f"{name}_quartiles": [values[0], values[2]] for name, values in last.items()}
     curve = {name: [_summary(getattr(s, name)) for s in scores] for name in ("nll", "kl")}
-    truth_row = {"true_nll": round(true_nll[0], 4), "true_nll_test": round(true_nll[1], 4)}
-    return (
-        last | spread | truth_row | {"curve": {"steps": steps, **curve}, "example": _example(algorithm, state, dataset)}
-    )
+    return medians | spread | {"curve": {"steps": steps, **curve}}
 
 
 def start_seeds(algorithm: Algorithm, settings: Settings, data: Observations, seeds: int) -> tuple[State, Array]:
@@ -198,14 +204,21 @@ def _summary(values: Float[Array, "s"]) -> list[float]:
     return [round(float(v), 4) for v in np.quantile(np.asarray(values), [0.25, 0.5, 0.75])]
 
 
-def _example(algorithm: Algorithm, state: State, dataset: Any, rows: int = 4) -> dict[str, Any]:
-    """The first seed's best clustering of the first few groups, and its Sigma, for the figure."""
+def _example(algorithm: Algorithm, state: State, data: Observations, rows: list[int]) -> dict[str, Any]:
+    """The first seed's best clustering of some groups, and its Sigma, for the figure."""
     first = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, state)
-    some = dataset.train[jnp.arange(rows)]
-    q = algorithm.posterior(jax.random.key(2), first, Batch(jnp.arange(rows), some.x, some.c))
+    some = data[jnp.asarray(rows)]
+    q = algorithm.posterior(jax.random.key(2), first, Batch(jnp.asarray(rows), some.x, some.c))
     best = jnp.argmax(q.log_weight, axis=1)
     z = jax.vmap(lambda p, k: p[k])(q.programs, best)
-    return {"sigma": np.asarray(first.model.evaluator.sigma).round(5).tolist(), "z": z.tolist()}
+    sigma = np.asarray(first.model.evaluator.sigma).round(5).tolist()
+    return {"sigma": sigma, "rows": rows, "z": z.tolist()}
+
+
+def _telling(truth: Model, table: Array, data: Observations, count: int = 4) -> list[int]:
+    """The groups whose true posterior has the most clusters: those that are hard to get right."""
+    best = table[jnp.argmax(exact_joint(truth, table, data), axis=1)]
+    return np.argsort(-np.asarray(best).max(axis=1), kind="stable")[:count].tolist()
 
 
 EXPERIMENTS = {"clusters": reproduce, "sparsity": reproduce_sparsity}

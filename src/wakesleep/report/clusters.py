@@ -17,7 +17,9 @@ from wakesleep.report.figures import colour, plain, save
 from wakesleep.report.tables import markdown
 
 MAIN = ("MWS", "RWS", "VIMCO")
+CURVES = (*MAIN, "MWS-explore")
 SHOWN_K = 5
+PUBLISHED = "KL as published"
 
 
 def longest(path: Path) -> dict[str, Any]:
@@ -31,28 +33,42 @@ def longest(path: Path) -> dict[str, Any]:
 
 def table_clusters(folder: Path) -> str:
     """Median exact NLL and KL for each algorithm and K, with quartiles."""
-    table = longest(folder / "clusters.json")
-    rows = table["rows"]
-    ks = sorted({row["K"] for row in rows})
+    rows = longest(folder / "clusters.json")["rows"]
     names = list(dict.fromkeys(row["algorithm"] for row in rows))
-    cell = {(row["algorithm"], row["K"]): row for row in rows}
     lines = []
-    for measure, title in (("nll", "NLL"), ("kl", "KL"), ("kl_published", "KL as published")):
-        for name in names if measure != "kl_published" else [n for n in names if not n.startswith("MWS")]:
-            lines.append([f"{title}, {name}", *(_quartiles(cell.get((name, k)), measure) for k in ks)])
+    for measure, title in (("nll", "NLL"), ("nll_test", "NLL, held out"), ("kl", "KL"), ("kl_published", PUBLISHED)):
+        shown = [n for n in names if measure != "kl_published" or not n.startswith("MWS")]
+        lines += _lines(rows, shown, measure, f"{title}, ")
+    return _with_caption(rows, lines)
+
+
+def table_clusters_short(folder: Path) -> str:
+    """Median exact NLL alone."""
+    rows = longest(folder / "clusters.json")["rows"]
+    return _with_caption(rows, _lines(rows, list(dict.fromkeys(row["algorithm"] for row in rows)), "nll", ""))
+
+
+def _lines(rows: list[Row], names: list[str], measure: str, title: str) -> list[list[str]]:
+    """One line for each algorithm, one cell for each K."""
+    cell = {(row["algorithm"], row["K"]): row for row in rows}
+    ks = sorted({row["K"] for row in rows})
+    return [[f"{title}{name}", *(_quartiles(cell.get((name, k)), measure) for k in ks)] for name in names]
+
+
+def _with_caption(rows: list[Row], lines: list[list[str]]) -> str:
     first = rows[0]
     caption = (
-        f"Medians (quartiles) of {first['seeds']} seeds after {first['steps']:,} steps, in nats for a group of 7. "
-        f"The true model's NLL on these data is {first['true_nll']:.2f}."
+        f"Medians (quartiles) of {first['seeds']} seeds after {first['steps']:,} steps, in nats for a group of 7. The "
+        f"true model's NLL is {first['true_nll']:.3f} on the training groups, {first['true_nll_test']:.3f} held out."
     )
-    return markdown(["", *(f"K = {k}" for k in ks)], lines) + "\n\n" + caption
+    return markdown(["", *(f"K = {k}" for k in sorted({row["K"] for row in rows}))], lines) + "\n\n" + caption
 
 
 def _quartiles(row: Row | None, measure: str) -> str:
     if row is None:
         return ""
     low, high = row[f"{measure}_quartiles"]
-    return f"{row[measure]:.2f} ({low:.2f} to {high:.2f})"
+    return f"{row[measure]:.3f} ({low:.2f} to {high:.2f})"
 
 
 def table_sparsity(folder: Path) -> str:
@@ -76,6 +92,27 @@ def improvement(cell: dict[str, Row], measure: str) -> float:
     return min(cell["VIMCO"][measure], cell["RWS"][measure]) - cell["MWS"][measure]
 
 
+def table_benchmark(folder: Path) -> str:
+    """CPU milliseconds a step for each algorithm and K."""
+    table = load(folder / "benchmark-clusters.json")
+    if table is None:
+        raise Refusal(f"{folder} has no benchmark-clusters.json: make it with python benchmarks/clusters.py.")
+    rows = table["rows"]
+    ks = sorted({row["K"] for row in rows})
+    kinds = list(dict.fromkeys((row["algorithm"], row["seeds"]) for row in rows))
+    cell = {(row["algorithm"], row["seeds"], row["K"]): row for row in rows}
+    lines = []
+    for name, seeds in kinds:
+        here = [cell[name, seeds, k] for k in ks]
+        lines.append([name if seeds == 1 else f"{name}, ten seeds", *(_milliseconds(row) for row in here)])
+    shares = [f"{cell['MWS', 1, k]['irreducible_share']:.0%}" for k in ks]
+    return markdown(["", *(f"K = {k}" for k in ks)], [*lines, ["irreducible share of MWS", *shares]])
+
+
+def _milliseconds(row: Row) -> str:
+    return f"{row['ms']:.3f} ({row['least']:.3f} to {row['most']:.3f})"
+
+
 def draw_clusters(folder: Path) -> list[Path]:
     """The paper's figure: curves above, clusterings with their posterior predictive below."""
     table = longest(folder / "clusters.json")
@@ -83,7 +120,7 @@ def draw_clusters(folder: Path) -> list[Path]:
 
 
 def _draw_curves(table: dict[str, Any], path: Path) -> Path:
-    rows = [r for r in table["rows"] if r["algorithm"] in MAIN]
+    rows = [r for r in table["rows"] if r["algorithm"] in CURVES]
     ks = sorted({r["K"] for r in rows})
     figure = Figure(figsize=(2.3 * len(ks), 4.2))
     axes = figure.subplots(2, len(ks), sharex=True, sharey="row", squeeze=False)
@@ -104,8 +141,9 @@ def _draw_curves(table: dict[str, Any], path: Path) -> Path:
 
 
 def _draw_curve(axis: Any, row: Row, measure: str) -> None:
-    steps = np.asarray(row["curve"]["steps"]) / 1000
-    low, middle, high = np.asarray(row["curve"][measure]).T
+    first = 1 if measure == "kl" else 0  # before the first step the memory, and so Q, is empty
+    steps = np.asarray(row["curve"]["steps"])[first:] / 1000
+    low, middle, high = np.asarray(row["curve"][measure])[first:].T
     axis.plot(steps, middle, color=colour(row["algorithm"]), label=row["algorithm"], lw=1.5)
     axis.fill_between(steps, low, high, color=colour(row["algorithm"]), alpha=0.2, lw=0)
 
@@ -117,14 +155,19 @@ def _draw_clusterings(table: dict[str, Any], path: Path) -> Path:
     data = np.asarray(load_data(Settings(data_seed=table["settings"]["data_seed"])).train.x)
     count = len(next(iter(rows.values()))["example"]["z"])
     figure = Figure(figsize=(1.9 * count, 1.9 * len(rows)))
-    axes = figure.subplots(len(rows), count, sharex=True, sharey=True, squeeze=False)
+    axes = figure.subplots(len(rows), count, squeeze=False)
     for line, (name, row) in zip(axes, rows.items(), strict=True):
         line[0].set_ylabel(f"{name}, K = {k}", fontsize=9)
-        for axis, x, z in zip(line, data, row["example"]["z"], strict=False):
-            predictive(axis, x, np.asarray(z), np.asarray(row["example"]["sigma"]))
-            scatter(axis, x, np.asarray(z))
+        for axis, group, z in zip(line, row["example"]["rows"], row["example"]["z"], strict=True):
+            predictive(axis, data[group], np.asarray(z), np.asarray(row["example"]["sigma"]))
+            scatter(axis, data[group], np.asarray(z))
     return save(figure, path)
 
 
 DRAW: dict[str, Callable[[Path], list[Path]]] = {"clusters": draw_clusters, "sparsity": lambda _: []}
-TABLES: dict[str, Callable[[Path], str]] = {"clusters": table_clusters, "sparsity": table_sparsity}
+TABLES: dict[str, Callable[[Path], str]] = {
+    "clusters": table_clusters,
+    "clusters-short": table_clusters_short,
+    "sparsity": table_sparsity,
+    "benchmark-clusters": table_benchmark,
+}

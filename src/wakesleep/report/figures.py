@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 COLOURS = {
     "MWS": "#1b6ca8",
+    "MWS-explore": "#7048e8",
     "MWS-expected": "#0b3c5d",
     "MWS-fantasy": "#4dabf7",
     "RWS": "#dc6a12",

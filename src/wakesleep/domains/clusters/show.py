@@ -38,8 +38,8 @@ def scatter(axis: Axes, x: Float[np.ndarray, "j d"], z: Int[np.ndarray, "j"]) ->
     here = z != ABSENT
     across, up = x[here, 0], x[here, 1] if x.shape[1] > 1 else np.zeros(int(here.sum()))
     axis.scatter(across, up, c=[COLOURS[k % len(COLOURS)] for k in z[here]], s=22, zorder=3)
-    axis.margins(0.15)
-    axis.set(xticks=[], yticks=[], aspect="equal")
+    reach = max(2.5, 1.15 * float(np.abs(x[here]).max()))  # one scale for all groups, unless one reaches further
+    axis.set(xticks=[], yticks=[], aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach))
 
 
 def predictive(
