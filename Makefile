@@ -33,6 +33,7 @@ wheel: $(READY)
 
 # Tables in the documents, made anew from results/.
 tables: $(READY)
+	$(BIN)/python -m wakesleep.reference > docs/command-line.md
 	$(BIN)/python -m wakesleep.report.tables README.md docs/*.md
 
 lock: $(READY)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from wakesleep.reference import reference
 from wakesleep.report.tables import fill
 
 ROOT = Path(__file__).parents[1]
@@ -24,6 +25,10 @@ def test_links_and_pictures_lead_somewhere(document):
     for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+def test_the_page_on_the_command_line_is_its_help():
+    assert (ROOT / "docs" / "command-line.md").read_text() == reference(), "run `make tables`"
 
 
 def test_the_python_of_the_readme_runs():

@@ -9,6 +9,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "wakesleep"
 ORDER = [
     "errors", "keys", "model", "memory", "objectives", "networks", "algorithms", "fit", "evaluate", "domain", "domains",
     "runs", "train", "progress", "experiments", "report", "commands", "cli",
+    "reference",
 ]  # fmt: skip
 FILES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 

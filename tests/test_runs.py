@@ -88,6 +88,8 @@ def test_a_damaged_checkpoint_is_named_and_an_earlier_one_offered(job, undisturb
                 runs.restore(run, job.start())
         file.write_bytes(whole)
     assert int(runs.restore(run, job.start(), step=30).step) == 30
+    runs.rewind(run, 30)
+    assert runs.steps_saved(run) == [20, 30]
 
 
 def test_other_data_than_the_run_began_with_are_refused():

@@ -158,7 +158,7 @@ def sample(
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="clusters or sparsity.")],
+    experiment: Annotated[str, typer.Argument(help="clusters, sparsity, automata, automata-counts or -unknown.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
     steps: Annotated[int | None, typer.Option(help="Steps for each cell.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Seeds for each cell.")] = None,

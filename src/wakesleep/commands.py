@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from wakesleep.algorithms import State
 from wakesleep.domains import DOMAINS
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal, require_at_least, require_one_of
+from wakesleep.experiments.results import resize
 from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Observations, dream
@@ -199,23 +201,29 @@ def settings_of(name: str) -> Rows:
     return [{"setting": f.name, "default": None if f.default is MISSING else f.default} for f in found]
 
 
-EXPERIMENTS = ("clusters", "sparsity")
+# The experiments, and the module of `experiments` and `report` that each lives in.
+EXPERIMENTS = {
+    "clusters": "clusters",
+    "sparsity": "clusters",
+    "automata": "automata",
+    "automata-counts": "automata",
+    "automata-unknown": "automata",
+}
 
 
 def reproduce(
     experiment: str, output: Path, steps: int | None, seeds: int | None, quick: bool, console: Console
 ) -> None:
     """Makes the table and the figures of one experiment."""
-    require_one_of("experiment", experiment, EXPERIMENTS)
+    require_one_of("experiment", experiment, tuple(EXPERIMENTS))
     cache_compilation()
-    from wakesleep.experiments import clusters
-    from wakesleep.report import clusters as figures
-
-    plan = clusters.QUICK[experiment] if quick else clusters.FULL[experiment]
-    plan = replace(plan, steps=steps or plan.steps, seeds=seeds or plan.seeds)
+    made = import_module(f"wakesleep.experiments.{EXPERIMENTS[experiment]}")
+    shown = import_module(f"wakesleep.report.{EXPERIMENTS[experiment]}")
+    say = lambda line: console.print(line, highlight=False, markup=False)  # noqa: E731
+    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds)
     if quick:
-        console.print(f"quick: cut from {clusters.FULL[experiment]} to {plan}", highlight=False, markup=False)
-    clusters.EXPERIMENTS[experiment](output, plan, lambda line: console.print(line, highlight=False, markup=False))
-    for path in figures.DRAW[experiment](output):
-        console.print(f"wrote {path}", highlight=False, markup=False)
-    console.print(figures.TABLES[experiment](output), highlight=False, markup=False)
+        say(f"quick: cut from {made.FULL[experiment]} to {plan}")
+    made.EXPERIMENTS[experiment](output, plan, say)
+    for path in shown.DRAW[experiment](output):
+        say(f"wrote {path}")
+    say(shown.TABLES[experiment](output))

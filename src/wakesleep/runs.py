@@ -177,7 +177,9 @@ def history(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def rewind(run: Run, step: int) -> None:
-    """Drops metrics of steps that were lost with a killed process."""
+    """Drops what lies after a step: metrics lost with a killed process, checkpoints that were not chosen."""
+    for later in (s for s in steps_saved(run) if s > step):
+        shutil.rmtree(run.checkpoints / f"{later:09d}")
     lines = [json.dumps(line) + "\n" for line in history(run) if line["step"] <= step]
     write_whole(run.metrics, "".join(lines))
 

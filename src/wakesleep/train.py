@@ -105,15 +105,16 @@ def train(
         report(Progress(step, config.steps, float(info.bound)))
         stopping = stop()
         if run is not None and (step % every == 0 or step == config.steps or stopping):
-            runs.record(run, {"step": step, **pending.take()})
+            runs.record(run, {"step": step, **pending.means()})
             runs.save(run, state)
+            pending = _Means()
         if stopping:
             break
     return state
 
 
 class _Means:
-    """The mean of what steps reported since it was last taken."""
+    """The mean of what some steps reported."""
 
     def __init__(self) -> None:
         self.count, self.total = 0, np.zeros(len(Info._fields))
@@ -122,10 +123,8 @@ class _Means:
         self.total = self.total + count * np.asarray([float(v) for v in info])
         self.count += count
 
-    def take(self) -> dict[str, float]:
-        means = dict(zip(Info._fields, (self.total / max(self.count, 1)).tolist(), strict=True))
-        self.__init__()  # type: ignore[misc]
-        return means
+    def means(self) -> dict[str, float]:
+        return dict(zip(Info._fields, (self.total / self.count).tolist(), strict=True))
 
 
 def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int = 0) -> Weighted:

@@ -11,7 +11,7 @@ from wakesleep.domains.automata.language import Rule, RulePrior, number, tables
 from wakesleep.experiments.automata import BASELINES, Plan, counting, exact, expected, recovered, reproduce
 from wakesleep.report.automata import draw_automata, table_automata
 
-TINY = Plan({"easy": 3}, seeds=2, observations=12, batch_size=4, ks=(2,), algorithms=("MWS",))
+TINY = Plan(steps=8, seeds=2, tasks=("easy",), observations=12, batch_size=4, ks=(2,), algorithms=("MWS",))
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def test_the_published_error_inflates_the_divergence_by_log_k_for_equal_twins(to
 
 
 def test_improvement_is_over_the_better_rival():
-    assert improvement({"MWS": {"kl": 1.0}, "RWS": {"kl": 3.0}, "VIMCO": {"kl": 2.5}}, "kl") == 1.5
+    assert improvement(mws=1.0, rws=3.0, vimco=2.5) == 1.5
 
 
 def test_a_damaged_results_file_is_refused(tmp_path):

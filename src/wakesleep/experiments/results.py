@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +60,10 @@ def dump(table: dict[str, Any]) -> str:
     head = {k: v for k, v in table.items() if k != "rows"}
     rows = ",\n".join("  " + json.dumps(row) for row in table["rows"])
     return '{"rows": [\n' + rows + "\n],\n" + json.dumps(head, indent=1)[1:] + "\n"
+
+
+def resize(plan: Any, steps: int | None, seeds: int | None) -> Any:
+    """The plan with another number of steps (for each of its tasks, where it has several) or of seeds."""
+    if steps is not None:
+        plan = replace(plan, steps=dict.fromkeys(plan.steps, steps) if isinstance(plan.steps, dict) else steps)
+    return plan if seeds is None else replace(plan, seeds=seeds)

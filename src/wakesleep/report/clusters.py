@@ -11,7 +11,7 @@ from wakesleep.domains.clusters.data import Settings
 from wakesleep.domains.clusters.data import load as load_data
 from wakesleep.domains.clusters.show import predictive, scatter
 from wakesleep.errors import Refusal
-from wakesleep.experiments.clusters import PAPER_SPARSITY
+from wakesleep.experiments.clusters import MAKE, PAPER_SPARSITY
 from wakesleep.experiments.results import Row, load
 from wakesleep.report.figures import colour, plain, save
 from wakesleep.report.tables import markdown
@@ -34,7 +34,7 @@ def longest(path: Path) -> dict[str, Any]:
 def table_clusters(folder: Path) -> str:
     """Median exact NLL and KL for each algorithm and K, with quartiles."""
     rows = longest(folder / "clusters.json")["rows"]
-    names = list(dict.fromkeys(row["algorithm"] for row in rows))
+    names = _algorithms(rows)
     lines = []
     for measure, title in (("nll", "NLL"), ("nll_test", "NLL, held out"), ("kl", "KL"), ("kl_published", PUBLISHED)):
         shown = [n for n in names if measure != "kl_published" or not n.startswith("MWS")]
@@ -45,7 +45,12 @@ def table_clusters(folder: Path) -> str:
 def table_clusters_short(folder: Path) -> str:
     """Median exact NLL alone."""
     rows = longest(folder / "clusters.json")["rows"]
-    return _with_caption(rows, _lines(rows, list(dict.fromkeys(row["algorithm"] for row in rows)), "nll", ""))
+    return _with_caption(rows, _lines(rows, _algorithms(rows), "nll", ""))
+
+
+def _algorithms(rows: list[Row]) -> list[str]:
+    """The algorithms that have rows, in the order of the experiment."""
+    return [name for name in MAKE if any(row["algorithm"] == name for row in rows)]
 
 
 def _lines(rows: list[Row], names: list[str], measure: str, title: str) -> list[list[str]]:
@@ -75,21 +80,26 @@ def table_sparsity(folder: Path) -> str:
     """Improvement in KL by MWS for each variance and K: ours, ours with the published error, the paper's."""
     rows = longest(folder / "sparsity.json")["rows"]
     variances, ks = sorted({r["variance"] for r in rows}), sorted({r["K"] for r in rows})
+    cells = {(r["variance"], r["K"], r["algorithm"]): r for r in rows}
     lines = []
     for k in ks:
-        here = {v: {r["algorithm"]: r for r in rows if r["K"] == k and r["variance"] == v} for v in variances}
-        ours = [improvement(here[v], "kl") for v in variances]
-        published = [improvement(here[v], "kl_published") for v in variances]
-        lines.append([f"K = {k}", *(f"{x:.2f}" for x in ours)])
-        lines.append([f"K = {k}, with the published error", *(f"{x:.2f}" for x in published)])
+        found = [{a: cells.get((v, k, a)) for a in MAIN} for v in variances]
+        lines.append([f"K = {k}", *(_improvement(here, "kl") for here in found)])
+        lines.append([f"K = {k}, with the published error", *(_improvement(here, "kl_published") for here in found)])
         lines.append([f"K = {k}, paper", *(f"{PAPER_SPARSITY[v][k]:.2f}" for v in variances)])
     caption = f"Medians of {rows[0]['seeds']} seeds after {rows[0]['steps']:,} steps, nats."
     return markdown(["", *(f"variance {v:g}" for v in variances)], lines) + "\n\n" + caption
 
 
-def improvement(cell: dict[str, Row], measure: str) -> float:
-    """min(KL of VIMCO, KL of RWS) - KL of MWS, of the medians."""
-    return min(cell["VIMCO"][measure], cell["RWS"][measure]) - cell["MWS"][measure]
+def improvement(mws: float, rws: float, vimco: float) -> float:
+    """How much lower the KL of MWS is than that of the better rival."""
+    return min(rws, vimco) - mws
+
+
+def _improvement(cell: dict[str, Row | None], measure: str) -> str:
+    """Of the medians; nothing where one of the three has not been run."""
+    values = [row[measure] for row in cell.values() if row is not None]
+    return f"{improvement(*values):.2f}" if len(values) == len(MAIN) else ""
 
 
 def table_benchmark(folder: Path) -> str:

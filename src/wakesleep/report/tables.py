@@ -14,10 +14,12 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 def fill(text: str, folder: Path) -> str:
     """The document with each marked table made anew from the results."""
-    from wakesleep.report.clusters import TABLES
+    from wakesleep.report import automata, clusters
+
+    tables = clusters.TABLES | automata.TABLES
 
     def made(match: re.Match[str]) -> str:
-        return f"{match[1]}{TABLES[match[2]](folder)}\n{match[3]}"
+        return f"{match[1]}{tables[match[2]](folder)}\n{match[3]}"
 
     return MARKED.sub(made, text)
 

@@ -1,0 +1,7 @@
+"""Automata: images grown by a noisy rule; the rule of each image and the noise of all are to be found (section 4.4)."""
+
+from wakesleep.domain import Domain
+from wakesleep.domains.automata.data import Settings, build, load, programs
+from wakesleep.domains.automata.show import picture, show, words
+
+DOMAIN = Domain("automata", Settings, load, build, show, words, picture, programs)

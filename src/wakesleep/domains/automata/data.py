@@ -1,0 +1,164 @@
+"""Images of automata: grown by seed, or read from PNG files of two colours."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int, Key
+from PIL import Image as Files
+from PIL import UnidentifiedImageError
+
+from wakesleep.domain import Dataset
+from wakesleep.domains.automata.evaluator import ABSENT, NoisyAutomaton, Picture, picture
+from wakesleep.domains.automata.language import SIZES, Rule, RulePrior, tables
+from wakesleep.domains.automata.networks import Convolutional, Counting
+from wakesleep.errors import Refusal, require_at_least, require_one_of
+from wakesleep.model import Model, Observations, dream
+
+MOST_ENUMERATED = 3
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the automata domain."""
+
+    observations: int = 500
+    neighbours: int = 3
+    unknown: bool = False
+    """The number of neighbours, 1, 3, 5 or 7, differs from image to image and is part of the program."""
+    noise: float = 0.02
+    height: int = 64
+    width: int = 64
+    data_seed: int = 0
+    recognition: str = "image"
+    prior: str = "uniform"
+    start_noise: float = 0.2
+    channels: int = 64
+    hidden: int = 64
+    data: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses settings that make no sense."""
+        if self.neighbours not in SIZES:
+            raise Refusal(f"neighbours must be 1, 3, 5 or 7, but {self.neighbours} was given.")
+        require_one_of("recognition", self.recognition, ("image", "counts"))
+        require_one_of("prior", self.prior, ("uniform", "learned"))
+        for name, least in (("observations", 1), ("width", 2), ("channels", 1), ("hidden", 1)):
+            require_at_least(name, getattr(self, name), least)
+        require_at_least("height", self.height, self.sizes[-1])
+        for name in ("noise", "start_noise"):
+            if not 0 < getattr(self, name) < 1:
+                raise Refusal(f"{name} must lie between 0 and 1, but {getattr(self, name)} was given.")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The numbers of neighbours that a rule may have."""
+        return SIZES if self.unknown else (self.neighbours,)
+
+
+def load(settings: Settings) -> Dataset:
+    """The user's images where they are named, and otherwise train and test sets from the true model."""
+    if settings.data is not None:
+        return read(settings.data, settings)
+    key_train, key_test = jax.random.split(jax.random.key(settings.data_seed))
+    neighbours = "1, 3, 5 or 7" if settings.unknown else settings.neighbours
+    note = (
+        f"{settings.observations} images of {settings.height} x {settings.width} cells grown by rules of {neighbours} "
+        f"neighbours with {100 * settings.noise:g} % noise (data_seed {settings.data_seed}), and as many held out"
+    )
+    names = [f"image {i}" for i in range(settings.observations)]
+    train, test = (synthesise(key, settings)[1] for key in (key_train, key_test))
+    return Dataset(train, test, names, note)
+
+
+def true_rules(settings: Settings) -> Rule:
+    """The rules that grew the training images of those settings."""
+    return synthesise(jax.random.split(jax.random.key(settings.data_seed))[0], settings)[0]
+
+
+def synthesise(key: Key[Array, ""], settings: Settings) -> tuple[Rule, Observations]:
+    """Rules drawn uniformly, and the images that they grow."""
+    z, x = _dream(true_model(settings), key, settings.observations)
+    return z, Observations(x)
+
+
+@eqx.filter_jit
+def _dream(model: Model, key: Key[Array, ""], count: int) -> tuple[Rule, Picture]:
+    z, x = dream(model, key, None, count)
+    return z, x
+
+
+def true_model(settings: Settings) -> Model:
+    """The model that generates the synthetic images (its recognition is untrained)."""
+    model = build(jax.random.key(0), settings, Observations(jnp.zeros((1, settings.height, settings.width))))
+    shape, windows = (settings.height, settings.width), settings.recognition == "image"
+    truth = NoisyAutomaton(settings.noise, settings.sizes, shape, windows)
+    return Model(RulePrior(settings.sizes), truth, model.recognition)
+
+
+def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
+    """An untrained model: noise at `start_noise`, rules of every kind equally likely."""
+    _, height, width = jax.tree.leaves(data.x)[0].shape
+    sizes, image = settings.sizes, settings.recognition == "image"
+    recognition = Convolutional(key, sizes, settings.channels, settings.hidden) if image else Counting(key, sizes)
+    return Model(
+        RulePrior(sizes, settings.prior == "learned"),
+        NoisyAutomaton(settings.start_noise, sizes, (height, width), image),
+        recognition,
+    )
+
+
+def programs(settings: Settings, data: Observations) -> Rule | None:
+    """Every rule, where there are few enough."""
+    size = settings.sizes[-1]
+    if size > MOST_ENUMERATED:
+        return None
+    table = jnp.asarray(tables(size))
+    return Rule(jnp.full(table.shape[0], size), table)
+
+
+def read(path: Path, settings: Settings) -> Dataset:
+    """A PNG file, or every PNG file of a folder; of its two colours the darker is 1."""
+    files = sorted(path.glob("*.png")) if path.is_dir() else [path]
+    if not files:
+        raise Refusal(f"{path} has no PNG files.")
+    images = [read_image(file) for file in files]
+    for file, image in zip(files, images, strict=True):
+        if image.shape[0] < settings.sizes[-1] or image.shape[1] < 2:
+            raise Refusal(
+                f"{file} has {image.shape[0]} rows and {image.shape[1]} columns, but {settings.sizes[-1]} neighbours "
+                f"need at least {settings.sizes[-1]} rows and 2 columns."
+            )
+    note = f"{len(images)} image{'s' * (len(images) > 1)} from {path.name}, the darker colour is 1"
+    return Dataset(Observations(stack(images, settings)), None, [file.name for file in files], note)
+
+
+def read_image(path: Path) -> Int[np.ndarray, "h w"]:
+    """The image in a file, 1 where it is dark."""
+    if not path.is_file():
+        raise Refusal(f"{path} is not a file.")
+    try:
+        with Files.open(path) as file:
+            colours = file.convert("RGBA")
+    except (UnidentifiedImageError, OSError) as error:
+        raise Refusal(f"{path} cannot be read as an image ({error}).") from None
+    flat = Files.alpha_composite(Files.new("RGBA", colours.size, "white"), colours).convert("RGB")
+    pixels = np.asarray(flat, np.int32)
+    found, cells = np.unique(pixels @ np.array([65536, 256, 1]), return_inverse=True)
+    if len(found) != 2:
+        raise Refusal(f"{path} has {len(found)} colours, but an image of an automaton must have exactly two.")
+    bright = [((f >> 16) & 255) + ((f >> 8) & 255) + (f & 255) for f in found]
+    return (cells.reshape(pixels.shape[:2]) == int(np.argmin(bright))).astype(np.int8)
+
+
+def stack(images: list[Int[np.ndarray, "_ _"]], settings: Settings) -> Picture:
+    """Images of any sizes as one batch, the smaller ones filled up; the counts are of the cells there are."""
+    pictures = [picture(image, settings.sizes[-1], settings.recognition == "image") for image in images]
+    shape = np.max([image.shape for image in images], axis=0)
+    for i, p in enumerate(pictures):
+        room = [(0, most - here) for most, here in zip(shape, p.image.shape, strict=True)]
+        pictures[i] = p._replace(image=jnp.pad(p.image, room, constant_values=ABSENT))
+    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *pictures)
