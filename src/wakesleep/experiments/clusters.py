@@ -164,9 +164,9 @@ def _reader(
     """A compiled function from the states of many seeds to their scores."""
     table = programs(settings, train)
     log_marginal = exact(truth, table, train)
-    batch = Batch(jnp.arange(len(train)), train.x, train.c)
 
-    def one(state: State) -> Scores:
+    def one(state: State, truth: Model, train: Observations, test: Observations, log_marginal: Array) -> Scores:
+        batch = Batch(jnp.arange(len(train)), train.x, train.c)
         q = algorithm.posterior(jax.random.fold_in(fused(jax.random.key(1)), state.step), state, batch)
         # The published error concerns the rivals alone: a memory holds no twins to gather.
         published = divergence if state.memory is not None else divergence_as_published
@@ -177,7 +177,9 @@ def _reader(
             jnp.mean(published(q, truth, train, log_marginal)),
         )
 
-    return eqx.filter_jit(eqx.filter_vmap(one))
+    # The data are arguments, so that what was compiled for other data serves again.
+    read = eqx.filter_jit(eqx.filter_vmap(one, in_axes=(eqx.if_array(0), None, None, None, None)))
+    return lambda state: read(state, truth, train, test, log_marginal)
 
 
 def divergence_as_published(

@@ -146,7 +146,7 @@ def _draw_curves(table: dict[str, Any], path: Path) -> Path:
     axes[0][0].set_ylabel("exact NLL (nats)", fontsize=9)
     axes[1][0].set_ylabel("KL(Q || p) (nats)", fontsize=9)
     axes[1][len(ks) // 2].set_xlabel("steps (thousands)", fontsize=9)
-    axes[0][-1].legend(fontsize=8, frameon=False)
+    axes[0][0].legend(fontsize=8, frameon=False)
     return save(figure, path)
 
 

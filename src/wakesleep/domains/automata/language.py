@@ -57,7 +57,8 @@ def log_density(z: Rule, sizes: tuple[int, ...], h: Odds) -> Scalar:
     places = h.bit_logits.shape[1]
     total, known = jnp.zeros(()), jnp.zeros((), bool)
     for s, size in enumerate(sizes):
-        of_bits = jnp.sum(jnp.where(z.table == 1, h.bit_logits[s], 0.0)) - h.log_partition[s]
+        bits = 2**size  # the rest are zero, or the rule is not spelled rightly
+        of_bits = jnp.sum(jnp.where(z.table[:bits] == 1, h.bit_logits[s, :bits], 0.0)) - h.log_partition[s]
         total = jnp.where(z.size == size, h.size_log_prob[s] + of_bits, total)
         known |= z.size == size
     spelled = jnp.all(((z.table == 1) & used(z.size, places)) | (z.table == 0))

@@ -18,6 +18,7 @@ from wakesleep.memory import Weighted
 INK, PAPER, EDGE = "#212529", "#ffffff", "#868e96"
 FLIPPED, FLIPPED_TO_0 = "#d6221f", "#ff8f87"
 MOST_SPELLED, MOST_ICONS, MOST_DRAWN = 3, 5, 3
+LEAST_DRAWN = 0.005
 
 
 def show(z: Rule) -> str:
@@ -60,7 +61,7 @@ def sizes_of(x: Picture, z: Rule) -> tuple[int, ...]:
 
 def picture(figure: Figure, x: Picture, programs: Any) -> None:
     """The image, and beside it for the best few (program, probability) number, noise and icons."""
-    programs = programs[:MOST_DRAWN]
+    programs = [p for i, p in enumerate(programs[:MOST_DRAWN]) if i == 0 or p[1] >= LEAST_DRAWN]
     grid = figure.add_gridspec(len(programs), 2, width_ratios=(1, 1.8), hspace=0.35)
     cells(figure.add_subplot(grid[:, 0]), np.asarray(x.image))
     for row, (z, probability) in enumerate(programs):

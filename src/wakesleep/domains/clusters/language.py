@@ -4,8 +4,6 @@ The first point has label 0, and a later point an earlier label or the next unus
 partition is spelled in one way. Points that a group does not have are labelled `ABSENT`.
 """
 
-import math
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -84,11 +82,3 @@ def invert(mass: list[Float[Array, ""]], uniform: Float[Array, ""]) -> Int[Array
         index += below[i] <= uniform * total
         last = jnp.where(m > 0, i, last)
     return jnp.minimum(index, last)
-
-
-def log_bell(points: int) -> float:
-    """The log of the number of partitions."""
-    row = [1]
-    for _ in range(points - 1):
-        row = [row[-1], *(row[-1] + partial for partial in np.cumsum(row).tolist())]
-    return math.log(row[-1])
