@@ -18,6 +18,7 @@ A pair that cannot occur scores minus infinity, with a zero gradient there and n
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
@@ -114,26 +115,35 @@ def frozen(tree: Tree) -> Tree:
     return jax.tree.map(lambda a: jax.lax.stop_gradient(a) if eqx.is_array(a) else a, tree)
 
 
+def over_programs(one: Callable, several: Any, *shared: Any) -> Any:
+    """`one` for the k programs of each observation of a batch: `several` is [b, k, ...], `shared` [b, ...].
+
+    Within, the axis of programs comes before that of the batch: the last axis is then long, which a
+    CPU's vector units need.
+    """
+    return jax.vmap(jax.vmap(one), (1, *(None for _ in shared)), 1)(several, *shared)
+
+
 def propose(recognition: Recognition, key: Key[Array, ""], h: Any, count: int) -> Program:
     """`count` proposals for each encoded observation of a batch: leaves [b, count, ...]."""
     b = jax.tree.leaves(h)[0].shape[0]
     keys = jax.random.split(fused(key), (b, count))
-    return jax.vmap(jax.vmap(recognition.sample, (0, None)))(keys, h)
+    return over_programs(recognition.sample, keys, h)
 
 
 def score(model: Model, z: Program, x: Any, c: Any) -> Float[Array, "b k"]:
     """log p(z, x | c) for the k programs of each observation of a batch."""
-    return jax.vmap(jax.vmap(model.log_joint, (0, None, None)))(z, x, c)
+    return over_programs(model.log_joint, z, x, c)
 
 
 def recognise(recognition: Recognition, z: Program, h: Any) -> Float[Array, "b k"]:
     """log r(z | x) for the k programs of each encoded observation of a batch."""
-    return jax.vmap(jax.vmap(recognition.log_prob, (0, None)))(z, h)
+    return over_programs(recognition.log_prob, z, h)
 
 
 def refine(evaluator: Evaluator, z: Program, x: Any) -> Program:
     """The k programs of each observation of a batch with their carried quantities refined."""
-    return jax.vmap(jax.vmap(evaluator.refine, (0, None)))(z, x)
+    return over_programs(evaluator.refine, z, x)
 
 
 def dream(model: Model, key: Key[Array, ""], c: Any, count: int) -> tuple[Program, Any]:
