@@ -10,9 +10,9 @@ from scipy.special import logsumexp
 from wakesleep.algorithms import mws
 from wakesleep.domains.automata import DOMAIN
 from wakesleep.domains.automata.data import Settings, build, load, programs, read, stack, true_rules
-from wakesleep.domains.automata.evaluator import NoisyAutomaton, picture
+from wakesleep.domains.automata.evaluator import NoisyAutomaton, narrow, picture
 from wakesleep.domains.automata.language import Rule, RulePrior, number, rule, tables, widen
-from wakesleep.domains.automata.networks import Convolutional, Counting, narrow
+from wakesleep.domains.automata.networks import Convolutional, Counting
 from wakesleep.domains.automata.show import extrapolate, noise, show, words
 from wakesleep.errors import Refusal
 from wakesleep.evaluate import exact_joint

@@ -14,9 +14,8 @@ from jaxtyping import Array, Float
 
 from wakesleep.algorithms import Algorithm, State, mws, rws, vimco
 from wakesleep.domains.automata.data import Settings, build, load, true_rules
-from wakesleep.domains.automata.evaluator import Picture
+from wakesleep.domains.automata.evaluator import Picture, narrow
 from wakesleep.domains.automata.language import Rule, widen
-from wakesleep.domains.automata.networks import narrow
 from wakesleep.experiments.results import Row, complete
 from wakesleep.fit import fit
 from wakesleep.memory import Weighted

@@ -95,9 +95,9 @@ def reproduce_sparsity(output: Path, plan: Plan, report: Callable = print) -> li
     """The supplement's table, kept in sparsity.json."""
     cells = [
         {"variance": v, "K": k, "algorithm": a, "seeds": plan.seeds, "steps": plan.steps}
-        for v in PAPER_SPARSITY
         for k in plan.ks
         for a in plan.algorithms
+        for v in PAPER_SPARSITY
     ]
     path = output / "sparsity.json"
     return complete(path, _settings(plan), cells, lambda c: _without_curve(_cell(c, plan, c["variance"])), report)

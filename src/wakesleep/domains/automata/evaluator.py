@@ -47,6 +47,12 @@ def count(image: Cells, size: int, windows: bool) -> tuple[Float[Array, "p 2"], 
     return counts, _tally((seen[:, :-1] << size) + seen[:, 1:], 4**size) if windows else None
 
 
+def narrow(counts: Float[Array, "p 2"], widest: int, size: int) -> Float[Array, "q 2"]:
+    """The counts of a narrower neighbourhood, summed over the cells that it does not see."""
+    margin = 2 ** ((widest - size) // 2)
+    return jnp.sum(counts.reshape(margin, 2**size, margin, 2), axis=(0, 2))
+
+
 def _tally(numbers: Int[Array, "h w"], length: int) -> Float[Array, "v"]:
     return jnp.zeros(length).at[numbers.reshape(-1)].add(1.0)
 
@@ -95,8 +101,11 @@ class NoisyAutomaton(Evaluator):
 
     def log_prob(self, x: Picture, z: Rule) -> Scalar:
         """Kept cells times log (1 - phi), flipped ones times log phi, and the uniform first column."""
-        outcomes = widen(z, self.sizes)
-        kept = jnp.sum(jnp.where(outcomes == 1, x.counts[:, 1], x.counts[:, 0]))
+        kept = jnp.zeros(())
+        for size in self.sizes:
+            counts = narrow(x.counts, self.sizes[-1], size)
+            agreeing = jnp.sum(jnp.where(z.table[: 2**size] == 1, counts[:, 1], counts[:, 0]))
+            kept = jnp.where(z.size == size, agreeing, kept)
         flipped = jnp.sum(x.counts) - kept
         log_flip, log_keep = jax.nn.log_sigmoid(self.logit), jax.nn.log_sigmoid(-self.logit)
         return kept * log_keep + flipped * log_flip - x.height * jnp.log(2.0)

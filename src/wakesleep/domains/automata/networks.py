@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
-from wakesleep.domains.automata.evaluator import Picture
+from wakesleep.domains.automata.evaluator import Picture, narrow
 from wakesleep.domains.automata.language import Odds, Rule, draw, log_density, odds
 from wakesleep.model import Recognition, Scalar
 
@@ -122,12 +122,6 @@ class Counting(RuleRecognition):
         unexplained, balance, weight = jnp.split(features, (count, count + bits))
         logits = self.bit[0] * balance + self.bit[1] * weight + self.bit_bias
         return jnp.concatenate([self.size @ unexplained + self.size_bias, logits])
-
-
-def narrow(counts: Float[Array, "p 2"], widest: int, size: int) -> Float[Array, "q 2"]:
-    """The counts of a narrower neighbourhood, summed over the cells that it does not see."""
-    margin = 2 ** ((widest - size) // 2)
-    return jnp.sum(counts.reshape(margin, 2**size, margin, 2), axis=(0, 2))
 
 
 def _uniform(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Array:
