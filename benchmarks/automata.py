@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def scoring(settings: Settings, data: Observations) -> dict[str, Any]:
-    """CPU milliseconds to score a batch with gradient in phi, by the counts and by the pixels."""
+    """CPU milliseconds to score the particles of a batch by the counts and by the pixels."""
     evaluator = build(jax.random.key(0), settings, data).evaluator
     assert isinstance(evaluator, NoisyAutomaton)
     x = data[jnp.arange(BATCH)].x
