@@ -19,7 +19,7 @@ import optax
 from wakesleep.algorithms import Algorithm
 from wakesleep.domains.automata.data import Settings, build, load
 from wakesleep.domains.automata.evaluator import NoisyAutomaton
-from wakesleep.experiments.automata import MAKE
+from wakesleep.experiments.cells import MAKE
 from wakesleep.experiments.results import dump
 from wakesleep.fit import fit
 from wakesleep.keys import fused

@@ -22,7 +22,7 @@ import optax
 
 from wakesleep.algorithms import State
 from wakesleep.domains.clusters.data import Settings, build, load
-from wakesleep.experiments.clusters import MAKE, split, start_seeds
+from wakesleep.experiments.cells import MAKE, split, start_seeds
 from wakesleep.fit import compile_steps, data_mesh, place
 from wakesleep.keys import fused
 from wakesleep.model import propose, recognise, score
@@ -49,7 +49,7 @@ def step_times(name: str, k: int, seeds: int, steps: int) -> list[float]:
     """Of the whole step, for that many seeds side by side."""
     data = load(SETTINGS).train
     algorithm = MAKE[name](optax.adam(1e-3), k)
-    states, keys = start_seeds(algorithm, SETTINGS, data, seeds)
+    states, keys = start_seeds(algorithm, build, SETTINGS, data, seeds)
     many = seeds > 1
     state: State = states if many else jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, states)
     mesh = data_mesh(1)

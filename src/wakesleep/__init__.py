@@ -27,6 +27,7 @@ _HOMES = {
     "exact": "evaluate",
     "refined": "evaluate",
     "posterior": "evaluate",
+    "explain_strings": "columns",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605, the names of the table above
 

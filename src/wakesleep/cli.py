@@ -124,19 +124,53 @@ def posterior(
 
 @app.command()
 def explain(
-    target: Annotated[str, typer.Argument(help="A run directory, or a domain to learn from the file alone.")],
-    file: Annotated[Path, typer.Argument(help="The observations to explain.")],
+    target: Annotated[
+        str, typer.Argument(help="A run directory, or a domain: strings needs no training, others learn from the file.")
+    ],
+    file: Annotated[Path, typer.Argument(help="The observations to explain; for strings a table, or - for lines.")],
     most: Annotated[int, typer.Option(help="Programs shown for each.")] = 5,
     steps: Annotated[int, typer.Option(help="Steps of learning where the target is a domain.")] = 10_000,
     settings: Settings = None,
     picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
+    column: Annotated[str | None, typer.Option(help="strings: this column alone.")] = None,
+    effort: Annotated[str, typer.Option(help="strings: quick, usual or thorough.")] = "usual",
+    export: Annotated[str | None, typer.Option(help="strings: print json-schema, pandera or re instead.")] = None,
     as_json: Json = False,
 ) -> None:
     """Explain observations of your own by programs."""
     from wakesleep import commands
 
+    if target == "strings":
+        if settings or picture:
+            raise Refusal("explain strings takes no --set and no --picture; train a model of your own for those.")
+        _show_columns(commands.survey_strings(str(file), column, effort, 0, err), most, export, as_json)
+        return
     found = commands.explain(target, file, most, steps, _pairs(settings), picture, err)
     _show_programs(found, as_json)
+
+
+@app.command()
+def check(
+    domain: Annotated[str, typer.Argument(help="strings.")],
+    patterns: Annotated[Path, typer.Argument(help="What `wakesleep explain strings TABLE --json` printed.")],
+    file: Annotated[Path, typer.Argument(help="The new table.")],
+    share: Annotated[float, typer.Option(help="The share of true members that is to be accepted.")] = 0.99,
+    as_json: Json = False,
+) -> None:
+    """Check new data against saved patterns; the exit code is 1 if any value does not fit."""
+    from wakesleep import commands
+
+    if domain != "strings":
+        raise Refusal(f"Only strings can be checked, but {domain!r} was given.")
+    found = [v._asdict() for v in commands.check_strings(patterns, str(file), share, err)]
+    if as_json:
+        _print_json(found)
+    elif found:
+        _table("values that do not fit", ("column", "value", "rows"), [tuple(map(str, v.values())) for v in found])
+    else:
+        out.print("Every value fits.")
+    if found:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -158,16 +192,18 @@ def sample(
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="clusters, sparsity, automata, automata-counts or -unknown.")],
+    experiment: Annotated[str, typer.Argument(help="clusters, sparsity, strings, automata[-counts, -unknown].")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
     steps: Annotated[int | None, typer.Option(help="Steps for each cell.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Seeds for each cell.")] = None,
     quick: Annotated[bool, typer.Option(help="A small version that says what it cut.")] = False,
+    algorithm: Annotated[list[str] | None, typer.Option(help="Only these algorithms; repeatable.")] = None,
+    particles: Annotated[list[int] | None, typer.Option("--particles", "-K", help="Only these K; repeatable.")] = None,
 ) -> None:
     """Make one of the paper's tables, cell by cell; finished cells are kept."""
     from wakesleep import commands
 
-    commands.reproduce(experiment, output, steps, seeds, quick, out)
+    commands.reproduce(experiment, output, steps, seeds, quick, algorithm, particles, out)
 
 
 @app.command()
@@ -244,6 +280,34 @@ def _show_programs(found: list[dict[str, Any]], as_json: bool) -> None:
         if not one["programs"]:
             rows.append((one["name"], "", "no program that could have produced it was found"))
     _table("programs", ("observation", "probability", "program"), rows)
+
+
+def _show_columns(findings: list[Any], most: int, export: str | None, as_json: bool) -> None:
+    """Patterns of columns: a table on a terminal, JSON, or another tool's schema."""
+    from wakesleep.columns.exports import EXPORTS
+    from wakesleep.columns.survey import as_json as as_row
+    from wakesleep.errors import require_one_of
+
+    if export is not None:
+        require_one_of("export", export, tuple(EXPORTS))
+        print(EXPORTS[export](findings))
+        return
+    rows = [as_row(f) for f in findings]
+    if as_json:
+        _print_json(rows)
+        return
+    shown: list[tuple[str, ...]] = []
+    for row in rows:
+        for i, p in enumerate(row["patterns"][:most]):
+            name, seen = (row["column"], ", ".join(row["samples"][:3])) if i == 0 else ("", "")
+            shown.append((name, f"{100 * p['probability']:.0f} %", p["regex"], p["description"], seen))
+        if row["outliers"]:
+            shown.append(("", "", f"does not fit: {', '.join(map(repr, row['outliers'][:5]))}", "", ""))
+        if "outside_alphabet" in row:
+            shown.append(("", "", f"not ASCII: {', '.join(map(repr, row['outside_alphabet'][:5]))}", "", ""))
+        if "passed_over" in row:
+            shown.append((row["column"], "", f"passed over: {row['passed_over']}", "", ""))
+    _table("columns", ("column", "", "pattern", "in words", "new samples"), shown)
 
 
 def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -1,6 +1,5 @@
 """What the commands do, once their words are read: each a function that the command line calls."""
 
-import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,7 +7,7 @@ from dataclasses import MISSING, fields, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -19,24 +18,27 @@ from wakesleep import __version__, runs
 from wakesleep import evaluate as ev
 from wakesleep import train as training
 from wakesleep.algorithms import State
+from wakesleep.datasets import cache
 from wakesleep.domains import DOMAINS
 from wakesleep.domains import domain as find_domain
-from wakesleep.errors import Refusal, require_at_least, require_one_of
+from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 from wakesleep.experiments.results import resize
 from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Observations, dream
-from wakesleep.progress import Reporter
+from wakesleep.progress import Reporter, counter
 from wakesleep.runs import Config, Run
 from wakesleep.train import Job
+
+if TYPE_CHECKING:
+    from wakesleep.columns.survey import Finding, Violation
 
 Rows = list[dict[str, Any]]
 
 
 def cache_compilation() -> None:
     """Keeps compiled programs in the user's cache folder, so that a second start is quick."""
-    home = os.environ.get("WAKESLEEP_CACHE") or str(Path.home() / ".cache" / "wakesleep")
-    jax.config.update("jax_compilation_cache_dir", str(Path(home) / "xla"))
+    jax.config.update("jax_compilation_cache_dir", str(cache() / "xla"))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
@@ -179,6 +181,32 @@ def _learn_and_explain(
     return training.describe(job, weighted, job.dataset.names, most)
 
 
+def survey_strings(file: str, column: str | None, effort: str, seed: int, console: Console) -> list["Finding"]:
+    """What the shipped model finds for the columns of a table."""
+    from wakesleep.columns import shipped
+    from wakesleep.columns.search import EFFORTS
+    from wakesleep.columns.survey import survey
+    from wakesleep.domains.strings.tables import read_columns
+
+    require_one_of("effort", effort, tuple(EFFORTS))
+    columns = read_columns(file, column, seed)
+    cache_compilation()
+    with counter(console, len(columns), "columns") as report:
+        return survey(columns, shipped(), EFFORTS[effort], seed, lambda c: report(c.name))
+
+
+def check_strings(patterns: Path, file: str, share: float, console: Console) -> list["Violation"]:
+    """The values of a table that saved patterns do not accept."""
+    from wakesleep.columns import shipped
+    from wakesleep.columns.survey import check, read_patterns
+    from wakesleep.domains.strings.tables import read_columns
+
+    require_share("share", share)
+    columns = read_columns(file)
+    cache_compilation()
+    return check(columns, read_patterns(patterns, shipped()), share)
+
+
 def _draw(job: Job, data: Observations, weighted: Weighted, names: list[str], most: int, path: Path) -> None:
     from wakesleep.report.posteriors import draw_posteriors
 
@@ -205,6 +233,7 @@ def settings_of(name: str) -> Rows:
 EXPERIMENTS = {
     "clusters": "clusters",
     "sparsity": "clusters",
+    "strings": "strings",
     "automata": "automata",
     "automata-counts": "automata",
     "automata-unknown": "automata",
@@ -212,7 +241,14 @@ EXPERIMENTS = {
 
 
 def reproduce(
-    experiment: str, output: Path, steps: int | None, seeds: int | None, quick: bool, console: Console
+    experiment: str,
+    output: Path,
+    steps: int | None,
+    seeds: int | None,
+    quick: bool,
+    algorithms: list[str] | None,
+    ks: list[int] | None,
+    console: Console,
 ) -> None:
     """Makes the table and the figures of one experiment."""
     require_one_of("experiment", experiment, tuple(EXPERIMENTS))
@@ -220,7 +256,7 @@ def reproduce(
     made = import_module(f"wakesleep.experiments.{EXPERIMENTS[experiment]}")
     shown = import_module(f"wakesleep.report.{EXPERIMENTS[experiment]}")
     say = lambda line: console.print(line, highlight=False, markup=False)  # noqa: E731
-    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds)
+    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds, algorithms, ks)
     if quick:
         say(f"quick: cut from {made.FULL[experiment]} to {plan}")
     made.EXPERIMENTS[experiment](output, plan, say)

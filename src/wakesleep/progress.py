@@ -1,6 +1,8 @@
 """How a long run shows where it stands: a bar on a terminal, plain lines elsewhere."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console
@@ -53,3 +55,12 @@ class Reporter:
         if self.first is None:
             self.first = (step, time.monotonic())
         return (step - self.first[0]) / max(time.monotonic() - self.first[1], 1e-9)
+
+
+@contextmanager
+def counter(console: Console, total: int, what: str) -> Iterator[Callable[[str], None]]:
+    """A function to be called with the name of each thing that is done; a bar on a terminal, nothing elsewhere."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda name: bar.update(task, advance=1, description=f"{what}: {name[:20]}")

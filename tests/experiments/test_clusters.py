@@ -8,7 +8,8 @@ from tests.toy import ALL_PROGRAMS
 from wakesleep.errors import Refusal
 from wakesleep.evaluate import divergence, exact
 from wakesleep.experiments import results
-from wakesleep.experiments.clusters import Plan, divergence_as_published, reproduce, split
+from wakesleep.experiments.cells import split
+from wakesleep.experiments.clusters import Plan, divergence_as_published, reproduce
 from wakesleep.memory import Weighted
 from wakesleep.report.clusters import draw_clusters, improvement, table_clusters
 

@@ -10,26 +10,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
-from wakesleep.algorithms import Algorithm, State, mws, rws, vimco
+from wakesleep.algorithms import Algorithm, State
 from wakesleep.domains.automata.data import Settings, build, load, true_rules
 from wakesleep.domains.automata.evaluator import Picture, narrow
 from wakesleep.domains.automata.language import Rule, widen
+from wakesleep.experiments.cells import MAKE, start_seeds
 from wakesleep.experiments.results import Row, complete
 from wakesleep.fit import fit
 from wakesleep.memory import Weighted
-from wakesleep.model import Batch, Observations
+from wakesleep.model import Batch
 
-# Algorithms by the names they have in tables; K is the number of joint evaluations a step.
-MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
-    "MWS": lambda o, k: mws(o, k - k // 2, k // 2),
-    "MWS-expected": lambda o, k: mws(o, k - k // 2, k // 2, replay="expected"),
-    "MWS-fantasy": lambda o, k: mws(o, k - k // 2, k // 2, recognition="fantasy"),
-    "RWS": rws,
-    "RWS-sleep": lambda o, k: rws(o, k, recognition="sleep"),
-    "VIMCO": vimco,
-}
 BASELINES = ("counting", "Beta-Bernoulli")
 
 # The paper's distances, in percentage points, by task, algorithm and K.
@@ -136,7 +128,7 @@ def _cell(cell: Row, plan: Plan, settings: Settings) -> Row:
     """Trains all seeds of one cell side by side, and reads them off at the end."""
     data, steps = load(settings).train, cell["steps"]
     algorithm = MAKE[cell["algorithm"]](optimiser(plan.learning_rate, steps), cell["K"])
-    state, keys = start_seeds(algorithm, settings, data, plan.seeds)
+    state, keys = start_seeds(algorithm, build, settings, data, plan.seeds)
     for state, _ in fit(algorithm, state, data, key=keys, steps=steps, batch_size=plan.batch_size, every=steps):
         pass
     best = found(algorithm, state, Batch(jnp.arange(len(data)), data.x))
@@ -164,13 +156,6 @@ def optimiser(learning_rate: float, steps: int) -> optax.GradientTransformation:
     """Adam whose rate falls at the end, so that phi settles."""
     hold = int(0.7 * steps)
     return optax.adam(optax.linear_schedule(learning_rate, learning_rate / 100, steps - hold, hold))
-
-
-def start_seeds(algorithm: Algorithm, settings: Settings, data: Observations, seeds: int) -> tuple[State, Array]:
-    """States for that many seeds along a leading axis, and their keys."""
-    keys = jax.vmap(lambda s: jax.random.split(jax.random.key(s)))(jnp.arange(seeds))
-    init = eqx.filter_vmap(lambda key: algorithm.init(build(key, settings, data), data))
-    return init(keys[:, 0]), keys[:, 1]
 
 
 def most_probable(q: Weighted) -> Rule:

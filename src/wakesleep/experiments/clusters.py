@@ -12,26 +12,15 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from wakesleep.algorithms import Algorithm, State, mws, rws, vimco
+from wakesleep.algorithms import Algorithm, State
 from wakesleep.domains.clusters.data import Settings, build, load, programs, true_model
 from wakesleep.evaluate import divergence, exact, exact_joint
+from wakesleep.experiments.cells import MAKE, start_seeds
 from wakesleep.experiments.results import Row, complete
 from wakesleep.fit import fit
 from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Batch, Model, Observations, same_program, score
-
-# Algorithms by the names they have in tables; K is the number of joint evaluations a step.
-MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
-    "MWS": lambda o, k: mws(o, *split(k)),
-    "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
-    "MWS-explore": lambda o, k: mws(o, *split(k), explore=0.1),
-    "MWS-fantasy": lambda o, k: mws(o, *split(k), recognition="fantasy"),
-    "MWS (M = K, R = 1)": lambda o, k: mws(o, k, 1),
-    "RWS": rws,
-    "RWS-sleep": lambda o, k: rws(o, k, recognition="sleep"),
-    "VIMCO": vimco,
-}
 
 # The supplement's table: improvement in KL by MWS, for each cluster variance and K.
 PAPER_SPARSITY = {
@@ -66,11 +55,6 @@ QUICK = {
     "clusters": Plan(steps=5000, seeds=3, ks=(2, 5, 10)),
     "sparsity": Plan(steps=2000, seeds=2, ks=(2, 5)),
 }
-
-
-def split(k: int) -> tuple[int, int]:
-    """K = M + R with M = R, the odd one to the memory."""
-    return k - k // 2, k // 2
 
 
 class Scores(NamedTuple):
@@ -119,7 +103,7 @@ def _cell(cell: Row, plan: Plan, variance: float) -> Row:
     dataset, truth = load(settings), true_model(settings)
     assert dataset.test is not None
     algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
-    state, keys = start_seeds(algorithm, settings, dataset.train, plan.seeds)
+    state, keys = start_seeds(algorithm, build, settings, dataset.train, plan.seeds)
     read = _reader(algorithm, settings, dataset.train, dataset.test, truth)
     every, steps = plan.steps // plan.checks, [0]
     scores = [read(state)]
@@ -144,18 +128,6 @@ def _summaries(steps: list[int], scores: list[Scores]) -> Row:
     spread = {f"{name}_quartiles": [values[0], values[2]] for name, values in last.items()}
     curve = {name: [_summary(getattr(s, name)) for s in scores] for name in ("nll", "kl")}
     return medians | spread | {"curve": {"steps": steps, **curve}}
-
-
-def start_seeds(algorithm: Algorithm, settings: Settings, data: Observations, seeds: int) -> tuple[State, Array]:
-    """States for that many seeds along a leading axis, and their keys."""
-
-    @eqx.filter_jit
-    @eqx.filter_vmap
-    def start(seed: Array) -> tuple[State, Array]:
-        key_model, key_train = jax.random.split(fused(jax.random.key(seed)))
-        return algorithm.init(build(key_model, settings, data), data), key_train
-
-    return start(jnp.arange(seeds))
 
 
 def _reader(

@@ -1,5 +1,6 @@
 """A results file: a table made cell by cell, each kept as soon as it is finished."""
 
+import fcntl
 import json
 import time
 from collections.abc import Callable, Iterable
@@ -7,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wakesleep.errors import Refusal
+from wakesleep.errors import Refusal, require_one_of
+from wakesleep.experiments.cells import MAKE
 from wakesleep.runs import write_whole
 
 Row = dict[str, Any]
@@ -17,31 +19,46 @@ def complete(
     path: Path,
     settings: dict[str, Any],
     cells: Iterable[Row],
-    compute: Callable[[Row], Row],
+    compute: Callable[[Row], Row | list[Row]],
     report: Callable[[str], None] = print,
 ) -> list[Row]:
-    """Fills the file with a row for each cell; a cell that it has already is not computed again.
+    """Fills the file with a row, or several, for each cell; a cell that it has already is not computed again.
 
     A cell is the part of a row that identifies it. Settings belong to the whole table: a file made
-    with others is refused, not mixed.
+    with others is refused, not mixed. Several processes may fill one file with different cells.
     """
-    table = load(path) or {"rows": [], "settings": settings, "cpu_seconds": 0.0}
-    if table["settings"] != settings:
-        raise Refusal(f"{path} was made with other settings: remove it, or write to another directory (--output).")
     for cell in cells:
         name = " ".join(f"{k}={v}" for k, v in cell.items())
-        if any(cell.items() <= row.items() for row in table["rows"]):
+        if any(cell.items() <= row.items() for row in _table(path, settings)["rows"]):
             report(f"{name}: done before")
             continue
         start = time.process_time()
-        row = cell | compute(cell)
-        row["cpu_seconds"] = round(time.process_time() - start, 1)
-        table["rows"].append(row)
-        table["cpu_seconds"] = round(table["cpu_seconds"] + row["cpu_seconds"], 1)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        made = compute(cell)
+        seconds = round(time.process_time() - start, 1)
+        rows = [cell | row | {"cpu_seconds": seconds} for row in (made if isinstance(made, list) else [made])]
+        _append(path, settings, rows, seconds)
+        report(f"{name}: {seconds:.0f} CPU seconds")
+    rows_of_all: list[Row] = _table(path, settings)["rows"]
+    return rows_of_all
+
+
+def _table(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
+    """The table as it stands, which must have been made with these settings."""
+    table = load(path) or {"rows": [], "settings": settings, "cpu_seconds": 0.0}
+    if table["settings"] != settings:
+        raise Refusal(f"{path} was made with other settings: remove it, or write to another directory (--output).")
+    return table
+
+
+def _append(path: Path, settings: dict[str, Any], rows: list[Row], seconds: float) -> None:
+    """Adds rows to the file, which another process may have changed in the meantime."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with (path.parent / f".{path.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        table = _table(path, settings)
+        table["rows"] += rows
+        table["cpu_seconds"] = round(table["cpu_seconds"] + seconds, 1)
         write_whole(path, dump(table))
-        report(f"{name}: {row['cpu_seconds']:.0f} CPU seconds")
-    return table["rows"]
 
 
 def load(path: Path) -> dict[str, Any] | None:
@@ -62,8 +79,13 @@ def dump(table: dict[str, Any]) -> str:
     return '{"rows": [\n' + rows + "\n],\n" + json.dumps(head, indent=1)[1:] + "\n"
 
 
-def resize(plan: Any, steps: int | None, seeds: int | None) -> Any:
-    """The plan with another number of steps (for each of its tasks, where it has several) or of seeds."""
+def resize(
+    plan: Any, steps: int | None, seeds: int | None, algorithms: list[str] | None = None, ks: list[int] | None = None
+) -> Any:
+    """The plan with another number of steps (for each of its tasks, where it has several) or of seeds, or cut down."""
     if steps is not None:
         plan = replace(plan, steps=dict.fromkeys(plan.steps, steps) if isinstance(plan.steps, dict) else steps)
-    return plan if seeds is None else replace(plan, seeds=seeds)
+    for name in algorithms or ():
+        require_one_of("algorithm", name, tuple(MAKE))
+    cuts = {"seeds": seeds, "algorithms": algorithms and tuple(algorithms), "ks": ks and tuple(ks)}
+    return replace(plan, **{k: v for k, v in cuts.items() if v})

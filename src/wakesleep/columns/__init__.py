@@ -1,0 +1,25 @@
+"""Columns of text explained by regexes, with the model that ships with the package."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from wakesleep.columns import knowledge as _knowledge
+from wakesleep.columns.explanation import Explanation, explain
+from wakesleep.columns.knowledge import Knowledge
+from wakesleep.columns.search import Effort
+
+__all__ = ["Effort", "Explanation", "Knowledge", "explain_strings", "shipped"]
+
+
+@cache
+def shipped() -> Knowledge:
+    """The knowledge that ships with the package, read once."""
+    return _knowledge.load()
+
+
+def explain_strings(values: Sequence[str], effort: Effort | None = None, seed: int = 0) -> Explanation:
+    """The regexes that explain some strings of one kind; it needs no training.
+
+    The result has `patterns`, `log_prob(strings)`, `accepts(strings)`, `sample(n)` and `outliers(strings)`.
+    """
+    return explain(values, shipped(), effort, seed)

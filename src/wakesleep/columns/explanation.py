@@ -1,0 +1,225 @@
+"""A column explained: regexes with their probabilities, and what follows from them for other strings."""
+
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, Int
+
+from wakesleep.columns.knowledge import Knowledge
+from wakesleep.columns.search import Effort, search
+from wakesleep.columns.standard import standard
+from wakesleep.columns.wording import describe
+from wakesleep.domains.strings.data import in_alphabet
+from wakesleep.domains.strings.evaluator import ABSENT, Regex, Strings, as_strings, as_text
+from wakesleep.domains.strings.language import text_of, tree_of
+from wakesleep.errors import Refusal, require_at_least, require_share
+from wakesleep.memory import Weighted
+from wakesleep.model import Model
+
+SUBSET, SUBSETS = 8, 3
+"""A search sees so many strings; a longer column is searched from several such samples."""
+JUDGED = 64
+"""Programs are weighed by at most so many strings of a column."""
+LENGTHS = (32, 64)
+"""Arrays of strings have one of these widths, so that little is compiled."""
+COMMON = 200
+"""So many of the known regexes, the commonest, say what strings are like anywhere."""
+STRAY = 0.02
+"""The share of values that are taken to have strayed into the column from anywhere."""
+MOST_PATTERNS = 5
+
+
+class Pattern(NamedTuple):
+    """A regex found for a column."""
+
+    program: str
+    """In the paper's notation."""
+    regex: str
+    """Anchored, for other tools."""
+    exact: bool
+    """Whether `regex` accepts exactly what the program can write, and not more."""
+    probability: float
+    description: str
+
+
+class Cost(NamedTuple):
+    """What an explanation took."""
+
+    programs: int
+    """Regexes that were scored."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was found for some strings of a column; the posterior is over regexes."""
+
+    examples: tuple[str, ...]
+    patterns: tuple[Pattern, ...]
+    cost: Cost
+    knowledge: Knowledge
+    posterior: Weighted
+
+    def log_prob(self, strings: Sequence[str]) -> Float[np.ndarray, "s"]:
+        """log p(string | column) of each string; minus infinity outside of the alphabet of printable ASCII."""
+        return _log_mixture(self.knowledge.model, self.posterior, _listed(strings))
+
+    def evidence(self, strings: Sequence[str]) -> Float[np.ndarray, "s"]:
+        """How much more probable each string is as a member than as a value of any column, in nats."""
+        strings = _listed(strings)
+        anywhere = _log_anywhere(self.knowledge, strings)
+        member = np.logaddexp(self.log_prob(strings), np.log(STRAY) + anywhere)
+        return np.where(np.isfinite(anywhere), member - np.where(np.isfinite(anywhere), anywhere, 0.0), -np.inf)
+
+    def accepts(self, strings: Sequence[str], share: float = 0.95) -> Bool[np.ndarray, "s"]:
+        """Whether each string is taken for a member, so that about `share` of the true members are."""
+        require_share("share", share)
+        return self.evidence(strings) >= self.threshold(share)
+
+    def threshold(self, share: float) -> float:
+        """The evidence that is passed by that share of the true members, measured on other columns."""
+        table = np.asarray(self.knowledge.calibration)
+        counts = np.log(self.knowledge.notes["examples"])
+        levels = [np.interp(1 - share, np.linspace(0, 1, table.shape[1]), row) for row in table]
+        return float(np.interp(np.log(max(len(self.examples), 1)), counts, levels))
+
+    def sample(self, count: int, seed: int = 0) -> list[str]:
+        """New strings, each from a regex drawn from the posterior."""
+        require_at_least("count", count, 1)
+        return _sample(jax.random.key(seed), self.knowledge.model, self.posterior, count)
+
+    def outliers(self, strings: Sequence[str], share: float = 0.99) -> list[str]:
+        """The strings that do not fit, the worst first, each once."""
+        strings = list(dict.fromkeys(_listed(strings)))
+        evidence = self.evidence(strings)
+        order = np.argsort(evidence, kind="stable")
+        return [strings[i] for i in order if evidence[i] < self.threshold(share)]
+
+
+def explain(values: Sequence[str], knowledge: Knowledge, effort: Effort | None = None, seed: int = 0) -> Explanation:
+    """The regexes that explain some strings of a column; those outside of the alphabet are left out."""
+    start, effort = time.monotonic(), effort or Effort()
+    usable = [v for v in dict.fromkeys(_listed(values)) if v and in_alphabet(v) and len(v) <= LENGTHS[-1]]
+    if not usable:
+        raise Refusal(
+            f"None of the {len(values)} values is a text of at most {LENGTHS[-1]} printable ASCII characters."
+        )
+    shuffled = random.Random(seed).sample(usable, len(usable))
+    judged = shuffled[:JUDGED]
+    candidates = _candidates(judged, knowledge, effort, seed)
+    posterior = _weigh(knowledge, candidates, judged)
+    scored = effort.programs * (SUBSETS if len(judged) > SUBSET else 1) + knowledge.known.shape[0]
+    patterns = _patterns(posterior, max(map(len, usable)))
+    return Explanation(tuple(judged), patterns, Cost(scored, time.monotonic() - start), knowledge, posterior)
+
+
+def _listed(strings: Sequence[str]) -> list[str]:
+    if isinstance(strings, str):
+        raise Refusal("A list of strings is expected, but a single string was given: put it in a list.")
+    listed = list(strings)
+    for value in listed:
+        if not isinstance(value, str):
+            raise Refusal(f"Every value must be a string, but {value!r} was given.")
+    return listed
+
+
+def _candidates(judged: list[str], knowledge: Knowledge, effort: Effort, seed: int) -> Int[np.ndarray, "k t"]:
+    """Programs found from samples of the strings, each once."""
+    draw, found = random.Random(seed), []
+    width = _width(max(map(len, judged)))
+    for number in range(SUBSETS if len(judged) > SUBSET else 1):
+        some = draw.sample(judged, min(SUBSET, len(judged)))
+        x = jax.tree.map(lambda a: a[None], as_strings(some, SUBSET, width))
+        q = search(jax.random.fold_in(jax.random.key(seed), number), knowledge.model, knowledge.known, x, effort)
+        found.append(np.asarray(q.programs[0])[np.isfinite(np.asarray(q.log_weight[0]))])
+    return np.unique(np.concatenate(found), axis=0)
+
+
+def _weigh(knowledge: Knowledge, candidates: Int[np.ndarray, "k t"], judged: list[str]) -> Weighted:
+    """The posterior over the candidates, given strings of which a few may have strayed in from anywhere."""
+    room = SUBSETS * Effort().memory_size
+    padded = np.zeros((room, candidates.shape[1]), np.int32)
+    padded[: len(candidates)] = candidates[:room]
+    x = as_strings(judged, SUBSET if len(judged) <= SUBSET else JUDGED, _width(max(map(len, judged))))
+    anywhere = np.zeros(x.lengths.shape[0], np.float32)
+    anywhere[: len(judged)] = _log_anywhere(knowledge, judged)
+    log_joint = np.asarray(_log_joint(knowledge.model, jnp.asarray(padded), x, jnp.asarray(anywhere)), np.float64)
+    log_joint[len(candidates) :] = -np.inf
+    order = np.argsort(-log_joint, kind="stable")
+    total = np.logaddexp.reduce(log_joint)
+    return Weighted(jnp.asarray(padded[order]), jnp.asarray(log_joint[order] - total, jnp.float32))
+
+
+@eqx.filter_jit
+def _log_joint(model: Model, z: Int[Array, "k t"], x: Strings, anywhere: Float[Array, "s"]) -> Float[Array, "k"]:
+    """log p(z) + sum of log ((1 - STRAY) p(string | z) + STRAY p0(string))."""
+    log_each = jax.vmap(lambda z: _regex(model).log_each(x, z))(z)
+    robust = jnp.logaddexp(jnp.log1p(-STRAY) + log_each, jnp.log(STRAY) + anywhere[None, :])
+    there = (x.lengths != ABSENT)[None, :]
+    log_prior = jax.vmap(lambda z: model.prior.log_prob(z, None))(z)
+    return log_prior + jnp.sum(jnp.where(there, robust, 0.0), axis=1)
+
+
+def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
+    """The best few programs, spelled out."""
+    found: list[Pattern] = []
+    for z, log_weight in zip(np.asarray(posterior.programs), np.asarray(posterior.log_weight), strict=True):
+        if len(found) == MOST_PATTERNS or not np.isfinite(log_weight) or (found and np.exp(log_weight) < 0.01):
+            break
+        tree = tree_of(z.tolist())
+        regex = standard(tree, max(2 * longest, 16))
+        found.append(Pattern(text_of(z.tolist()), *regex, float(np.exp(log_weight)), describe(tree)))
+    return tuple(found)
+
+
+def _log_anywhere(knowledge: Knowledge, strings: list[str]) -> Float[np.ndarray, "s"]:
+    """log p0: the probability of each string in a column of which nothing is known."""
+    common = Weighted(knowledge.known[:COMMON], knowledge.log_weight[:COMMON])
+    return _log_mixture(knowledge.model, common, strings)
+
+
+def _log_mixture(model: Model, programs: Weighted, strings: list[str]) -> Float[np.ndarray, "s"]:
+    """log of the mixture's probability for each string, computed in blocks of few shapes."""
+    found = np.full(len(strings), -np.inf)
+    usable = sorted((i for i, s in enumerate(strings) if in_alphabet(s)), key=lambda i: len(strings[i]))
+    block = SUBSET if len(usable) <= SUBSET else JUDGED
+    for start in range(0, len(usable), block):
+        rows = usable[start : start + block]
+        x = as_strings([strings[i] for i in rows], block, _width(len(strings[rows[-1]])))
+        found[rows] = np.asarray(_mixture(_regex(model), programs, x))[: len(rows)]
+    return found
+
+
+@eqx.filter_jit
+def _mixture(evaluator: Regex, programs: Weighted, x: Strings) -> Float[Array, "s"]:
+    log_each = jax.vmap(lambda z: evaluator.log_each(x, z))(programs.programs)
+    return jax.nn.logsumexp(programs.log_weight[:, None] + log_each, axis=0)
+
+
+def _regex(model: Model) -> Regex:
+    assert isinstance(model.evaluator, Regex)
+    return model.evaluator
+
+
+def _width(longest: int) -> int:
+    """The least of the usual widths that holds so many characters; beyond them the next power of two."""
+    return next((w for w in LENGTHS if w >= longest), 1 << max(longest - 1, 1).bit_length())
+
+
+def _sample(key: Array, model: Model, posterior: Weighted, count: int) -> list[str]:
+    keys = jax.random.split(key, 1 + count)
+    slots = np.asarray(jax.random.categorical(keys[0], posterior.log_weight, shape=(count,)))
+    drawn = _draw(_regex(model), keys[1:], posterior.programs[slots])
+    return [as_text(jax.tree.map(lambda a, i=i: a[i, :1], drawn))[0] for i in range(count)]
+
+
+@eqx.filter_jit
+def _draw(evaluator: Regex, keys: Array, z: Int[Array, "k t"]) -> Strings:
+    return jax.vmap(evaluator.sample)(keys, z)

@@ -1,0 +1,54 @@
+"""What is known before a column is seen: a trained model, regexes that were found for other columns, a calibration."""
+
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from wakesleep import models
+from wakesleep.domains.strings.data import Settings, build
+from wakesleep.domains.strings.evaluator import as_strings
+from wakesleep.model import Model, Observations
+
+SHIPPED = "strings.safetensors"
+
+
+class Knowledge(NamedTuple):
+    """A model, and the regexes remembered for its training concepts with their weights over all of them."""
+
+    model: Model
+    known: Int[Array, "p t"]
+    log_weight: Float[Array, "p"]
+    """Their mixture is p0: a string of a column of which nothing is known."""
+    calibration: Float[Array, "n q"]
+    """The quantiles, at equal distances from 0 to 1, of the evidence for true members: a row for each of `examples`."""
+    notes: dict[str, Any]
+    """The settings of the model, what it was trained on, and the numbers of examples that were calibrated."""
+
+
+def save(path: Path, knowledge: Knowledge) -> None:
+    """Writes a knowledge file."""
+    arrays = (knowledge.model, knowledge.known, knowledge.log_weight, knowledge.calibration)
+    models.save(path, arrays, knowledge.notes | {"rows": knowledge.known.shape, "levels": knowledge.calibration.shape})
+
+
+def load(path: Path | None = None) -> Knowledge:
+    """The knowledge in a file; that which comes with the package by default."""
+    path = path or Path(str(files(__package__) / SHIPPED))
+    notes = models.read_notes(path)
+    settings = Settings(**notes["settings"])
+    example = Observations(jax.tree.map(lambda a: a[None], as_strings([""], settings.strings, settings.longest)))
+    like = (
+        eqx.filter_eval_shape(build, jax.random.key(0), settings, example),
+        jnp.zeros(notes["rows"], jnp.int32),
+        jnp.zeros(notes["rows"][0]),
+        jnp.zeros(notes["levels"]),
+    )
+    like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, like)
+    model, known, log_weight, calibration = models.load(path, like)
+    return Knowledge(model, known, log_weight, calibration, notes)

@@ -1,0 +1,49 @@
+"""What the tables of all domains share: the algorithms by name, and the start of several seeds."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Key
+
+from wakesleep.algorithms import Algorithm, State, mws, rws, vimco
+from wakesleep.keys import fused
+from wakesleep.model import Model, Observations
+
+# Algorithms by the names they have in tables; K is the number of joint evaluations a step.
+MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
+    "MWS": lambda o, k: mws(o, *split(k)),
+    "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
+    "MWS-explore": lambda o, k: mws(o, *split(k), explore=0.1),
+    "MWS-fantasy": lambda o, k: mws(o, *split(k), recognition="fantasy"),
+    "MWS (M = K, R = 1)": lambda o, k: mws(o, k, 1),
+    "RWS": rws,
+    "RWS-sleep": lambda o, k: rws(o, k, recognition="sleep"),
+    "VIMCO": vimco,
+}
+
+
+def split(k: int) -> tuple[int, int]:
+    """K = M + R with M = R, the odd one to the memory."""
+    return k - k // 2, k // 2
+
+
+def start_seeds(
+    algorithm: Algorithm,
+    build: Callable[[Key[Array, ""], Any, Observations], Model],
+    settings: Any,
+    data: Observations,
+    seeds: int,
+) -> tuple[State, Array]:
+    """States for that many seeds along a leading axis, and their keys."""
+
+    @eqx.filter_jit
+    @eqx.filter_vmap
+    def start(seed: Array) -> tuple[State, Array]:
+        key_model, key_train = jax.random.split(fused(jax.random.key(seed)))
+        return algorithm.init(build(key_model, settings, data), data), key_train
+
+    return start(jnp.arange(seeds))
