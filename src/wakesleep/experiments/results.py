@@ -72,6 +72,15 @@ def load(path: Path) -> dict[str, Any] | None:
     return table
 
 
+def longest(path: Path) -> dict[str, Any]:
+    """The results with only the rows of the longest run in it."""
+    table = load(path)
+    if table is None or not table["rows"]:
+        raise Refusal(f"{path} has no results yet: make them with wakesleep reproduce {path.stem}.")
+    steps = max(row["steps"] for row in table["rows"])
+    return table | {"rows": [row for row in table["rows"] if row["steps"] == steps]}
+
+
 def dump(table: dict[str, Any]) -> str:
     """JSON with one row a line, so that a change reads well."""
     head = {k: v for k, v in table.items() if k != "rows"}

@@ -43,9 +43,9 @@ SHOWN = tuple(range(3, 1000, 83))
 class Plan:
     """The size of an experiment."""
 
-    steps: int = 3000
+    steps: int = 12_000
     seeds: int = 1
-    batch_size: int = 50
+    batch_size: int = 20
     learning_rate: float = 1e-3
     hidden: int = 64
     length: int = 20
@@ -53,8 +53,8 @@ class Plan:
     """Proposals for each concept by which the likelihood of every concept is estimated."""
     flatness: tuple[int, ...] = (100, 1000, 10_000)
     """Numbers of proposals at which the estimate is compared on `few` concepts."""
-    few: int = 20
-    conditional: int = 500
+    few: int = 10
+    conditional: int = 200
     """Proposals by which the posterior given five strings is estimated."""
     ks: tuple[int, ...] = (2, 3, 5, 10)
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO", "MWS-fantasy", "RWS-sleep")

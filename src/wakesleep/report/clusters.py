@@ -11,8 +11,9 @@ from wakesleep.domains.clusters.data import Settings
 from wakesleep.domains.clusters.data import load as load_data
 from wakesleep.domains.clusters.show import predictive, scatter
 from wakesleep.errors import Refusal
-from wakesleep.experiments.clusters import MAKE, PAPER_SPARSITY
-from wakesleep.experiments.results import Row, load
+from wakesleep.experiments.cells import MAKE
+from wakesleep.experiments.clusters import PAPER_SPARSITY
+from wakesleep.experiments.results import Row, load, longest
 from wakesleep.report.figures import colour, plain, save
 from wakesleep.report.tables import markdown
 
@@ -20,15 +21,6 @@ MAIN = ("MWS", "RWS", "VIMCO")
 CURVES = (*MAIN, "MWS-explore")
 SHOWN_K = 5
 PUBLISHED = "KL as published"
-
-
-def longest(path: Path) -> dict[str, Any]:
-    """The results with only the rows of the longest run in it."""
-    table = load(path)
-    if table is None or not table["rows"]:
-        raise Refusal(f"{path} has no results yet: make them with wakesleep reproduce {path.stem}.")
-    steps = max(row["steps"] for row in table["rows"])
-    return table | {"rows": [row for row in table["rows"] if row["steps"] == steps]}
 
 
 def table_clusters(folder: Path) -> str:

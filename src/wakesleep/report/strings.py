@@ -1,0 +1,197 @@
+"""The tables and the figure of the strings experiments, from their results files."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from wakesleep.experiments.cells import MAKE
+from wakesleep.experiments.results import Row, load, longest
+from wakesleep.report.figures import colour, plain, save
+from wakesleep.report.tables import markdown
+
+MAIN = ("MWS", "RWS", "VIMCO")
+
+
+def table_strings(folder: Path) -> str:
+    """NLL of five held-out strings for each algorithm and K, beside the paper's."""
+    rows = _rows(folder, "background")
+    head, lines = _grid(rows, lambda cells: _mean(cells, "nll") + _paper(cells))
+    seeds = len({row["seed"] for row in rows})
+    caption = (
+        f"NLL in nats of five held-out strings of a background concept after {rows[0]['steps']:,} steps, mean of "
+        f"{seeds} seed{'s' * (seeds > 1)} (in brackets: the paper's, mean of 3). Trained on the paper's 1,000 "
+        f"background concepts. The spread over concepts is {_spread(rows):.1f} nats (standard error of a mean)."
+    )
+    return markdown(head, lines) + "\n\n" + caption
+
+
+def table_novel(folder: Path) -> str:
+    """The same for novel concepts, and the conditional NLL of five strings given five."""
+    parts = []
+    for split, measure, title in (
+        ("novel", "nll", "novel"),
+        ("background", "nll_conditional", "background, given five"),
+        ("novel", "nll_conditional", "novel, given five"),
+    ):
+        head, lines = _grid(_rows(folder, split), partial(_mean, measure=measure))
+        parts += [[f"{title}, {line[0]}", *line[1:]] for line in lines]
+    return markdown(head, parts)
+
+
+def table_programs(folder: Path) -> str:
+    """How many training concepts have a best regex with alternation and with brackets."""
+    head, lines = _grid(_rows(folder, "background"), _counts)
+    return markdown(head, lines) + "\n\nBest regexes with alternation / with brackets, of 1,000 concepts."
+
+
+def table_flatness(folder: Path) -> str:
+    """The estimate of the NLL with more and more proposals."""
+    rows = _rows(folder, "background")
+    sizes = list(rows[0]["flatness"])
+    lines = [[f"{r['algorithm']}, K = {r['K']}", *(f"{r['flatness'][s]:.2f}" for s in sizes)] for r in rows]
+    return markdown(["", *(f"{int(s):,} proposals" for s in sizes)], lines)
+
+
+def table_prior(folder: Path) -> str:
+    """Novel concepts: regexes drawn from the prior of MWS with the largest K, and strings from each."""
+    row = max((r for r in _rows(folder, "background") if r["algorithm"] == "MWS"), key=lambda r: r["K"])
+    lines = [[_code(p["regex"]), ", ".join(map(_code, p["samples"]))] for p in row["prior"]]
+    return markdown(["prior", "strings drawn from it"], lines)
+
+
+def table_inferred(folder: Path) -> str:
+    """The best regex of a dozen concepts for each algorithm with the largest K that all have."""
+    rows = _rows(folder, "background")
+    shared = set.intersection(*({r["K"] for r in rows if r["algorithm"] == a} for a in MAIN))
+    chosen = {a: next(r for r in rows if r["algorithm"] == a and r["K"] == max(shared)) for a in MAIN}
+    found = {a: {tuple(i["strings"]): i for i in row["inferred"]} for a, row in chosen.items()}
+    lines = []
+    for strings in found["MWS"]:
+        cells = [found[a].get(strings) for a in MAIN]
+        said = [f"{_code(c['regex'])} {_code(c['samples'][0])}" if c else "none found" for c in cells]
+        lines.append([", ".join(map(_code, strings[:3])), *said])
+    return markdown(["strings (three of five)", *(f"{a}: regex, a sample" for a in MAIN)], lines)
+
+
+def table_peers(folder: Path) -> str:
+    """Balanced accuracy of the shipped model and of other tools by the number of examples."""
+    rows = [r for r in _benchmark(folder) if r["what"] == "columns"]
+    counts = sorted({r["examples"] for r in rows})
+    by = {(r["tool"], r["examples"]): r for r in rows}
+    tools = list(dict.fromkeys(r["tool"] for r in rows))
+    head = [
+        "balanced accuracy",
+        *(f"n = {n}" for n in counts),
+        "recall, n = 5",
+        "false accept",
+        "AUROC",
+        "length",
+        "ms",
+    ]
+    lines = []
+    for tool in tools:
+        five = by[tool, 5]
+        more = [f"{five[k]:.3f}" if k in five else "" for k in ("recall", "false_accept", "auroc")]
+        scores = [f"{by[tool, n]['balanced_accuracy']:.3f}" for n in counts]
+        lines.append([tool, *scores, *more, f"{five['length']:.0f}", f"{five['ms_median']:.0f}"])
+    return markdown(head, lines)
+
+
+def table_speed(folder: Path) -> str:
+    """Microseconds for a (regex, five strings) pair."""
+    rows = [r for r in _benchmark(folder) if r["what"] == "evaluator"]
+    lines = [
+        [
+            f"{r['pairs']:,} pairs",
+            *(f"{r[k][0]:.1f} ({r[k][1]:.1f})" for k in ("forward_us", "gradient_us")),
+            f"{r['plain_us']:,.0f}",
+        ]
+        for r in rows
+    ]
+    return markdown(["CPU us a pair: least (median)", "forward", "with gradient", "plain Python"], lines)
+
+
+def draw_strings(folder: Path) -> list[Path]:
+    """The NLL on both splits against K, and the bounds during training."""
+    figure = Figure(figsize=(9, 3))
+    axes = figure.subplots(1, 3)
+    for axis, (split, measure) in zip(axes, (("background", "nll"), ("novel", "nll_conditional")), strict=False):
+        rows = _rows(folder, split)
+        for name in _names(rows):
+            ks = sorted({r["K"] for r in rows if r["algorithm"] == name})
+            values = [float(_mean([r for r in rows if (r["algorithm"], r["K"]) == (name, k)], measure)) for k in ks]
+            axis.plot(ks, values, "o-", color=colour(name), label=name, ms=4, lw=1.5)
+        axis.set(xlabel="K", ylabel="nats", title=f"{split}{', given five' * (measure != 'nll')}")
+        plain(axis)
+    axes[0].legend(fontsize=7, frameon=False)
+    rows = _rows(folder, "background")
+    for row in (r for r in rows if r["K"] == max(r["K"] for r in rows) and r["seed"] == 0):
+        steps, bounds = np.asarray(row["curve"]).T
+        axes[2].plot(steps[2:], bounds[2:], color=colour(row["algorithm"]), lw=1.2)
+    axes[2].set(xlabel="step", ylabel="bound, nats", title="training, the largest K")
+    plain(axes[2])
+    figure.tight_layout()
+    return [save(figure, folder / "strings.png")]
+
+
+def _rows(folder: Path, split: str) -> list[Row]:
+    return [r for r in longest(folder / "strings.json")["rows"] if r["split"] == split]
+
+
+def _benchmark(folder: Path) -> list[Row]:
+    table = load(folder / "benchmark-strings.json")
+    return table["rows"] if table else []
+
+
+def _names(rows: Iterable[Row]) -> list[str]:
+    found = {r["algorithm"] for r in rows}
+    return [name for name in MAKE if name in found]
+
+
+def _grid(rows: list[Row], cell: Callable[[list[Row]], str]) -> tuple[list[str], list[list[str]]]:
+    """A line for each algorithm, a column for each K."""
+    ks = sorted({r["K"] for r in rows})
+    lines = []
+    for name in _names(rows):
+        cells = [[r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for k in ks]
+        lines.append([name, *(cell(c) if c else "" for c in cells)])
+    return ["", *(f"K = {k}" for k in ks)], lines
+
+
+def _mean(cells: list[Row], measure: str) -> str:
+    return f"{np.mean([c[measure] for c in cells]):.1f}"
+
+
+def _paper(cells: list[Row]) -> str:
+    return f" ({cells[0]['paper']:.1f})" if "paper" in cells[0] else ""
+
+
+def _counts(cells: list[Row]) -> str:
+    return " / ".join(f"{np.mean([c[k] for c in cells]):.0f}" for k in ("alternation", "bracketed"))
+
+
+def _spread(rows: list[Row]) -> float:
+    return float(np.mean([r["nll_spread"] for r in rows]))
+
+
+def _code(text: Any) -> str:
+    """Text as code in a Markdown table."""
+    escaped = str(text).replace("|", "\\|")
+    return f"`` {escaped} ``" if "`" in escaped else f"`{escaped}`"
+
+
+DRAW: dict[str, Callable[[Path], list[Path]]] = {"strings": draw_strings}
+TABLES: dict[str, Callable[[Path], str]] = {
+    "strings": table_strings,
+    "strings-novel": table_novel,
+    "strings-programs": table_programs,
+    "strings-flatness": table_flatness,
+    "strings-prior": table_prior,
+    "strings-inferred": table_inferred,
+    "strings-peers": table_peers,
+    "strings-speed": table_speed,
+}
