@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.plain_regex import probability
+from tests.regexes import ATOMS, LENGTH, standard, trees
 from wakesleep.domains.strings import data, language
 from wakesleep.domains.strings.evaluator import ABSENT, Regex, Strings, as_strings, as_text
 from wakesleep.domains.strings.language import (
@@ -19,7 +20,6 @@ from wakesleep.domains.strings.language import (
     CHARACTERS,
     CLASSES,
     CLOSE,
-    DEPTH,
     OPEN,
     OPTIONAL,
     PLUS,
@@ -27,10 +27,6 @@ from wakesleep.domains.strings.language import (
     SPELLINGS,
     STAR,
     TOKEN,
-    Atom,
-    Either,
-    Repeat,
-    Sequence,
     canonical,
     flatten,
     parse,
@@ -44,9 +40,8 @@ from wakesleep.domains.strings.show import show, words
 from wakesleep.errors import Refusal
 from wakesleep.networks import END, LstmWriter, TokenPrior
 
-LENGTH, STRINGS, LONGEST = 12, 6, 8
+STRINGS, LONGEST = 6, 8
 LETTERS = "ab1 "
-ATOMS = [TOKEN[s] for s in ("a", "b", "1", r"\s", ".", r"\w", r"\d", r"\l", r"\u")]
 
 
 def evaluator(seed: int = 0) -> Regex:
@@ -82,41 +77,6 @@ def probabilities(tokens: list[int], texts: list[str]) -> np.ndarray:
 
 def plain(tokens: list[int], text: str) -> float:
     return probability(tree_of(tokens), text, *CHANCES, EMISSIONS)
-
-
-def standard(tree) -> str:
-    """The same regex for Python's `re`."""
-    named = {r"\u": "[A-Z]", r"\l": "[a-z]", r"\w": "[A-Za-z0-9]", r"\s": "[ ]", r"\d": "[0-9]", ".": "[ -~]"}
-    match tree:
-        case Atom(token):
-            spelling = SPELLINGS[token]
-            return named[spelling] if spelling in named else re.escape(CHARACTERS[token - 1])
-        case Sequence(parts):
-            return "".join(f"(?:{standard(p)})" for p in parts)
-        case Either(branches):
-            return "|".join(f"(?:{standard(b)})" for b in branches)
-        case Repeat(part, operator):
-            return f"(?:{standard(part)}){SPELLINGS[operator]}"
-
-
-def trees(depth: int = 2):
-    """Regexes of every kind, redundant ones and nullable loops included."""
-    atoms = st.sampled_from(ATOMS).map(Atom)
-    return st.recursive(
-        atoms,
-        lambda inner: st.one_of(
-            st.lists(inner, min_size=2, max_size=3).map(lambda p: Sequence(tuple(p))),
-            st.lists(inner, min_size=2, max_size=2).map(lambda b: Either(tuple(b))),
-            st.tuples(inner, st.sampled_from((OPTIONAL, STAR, PLUS))).map(lambda r: Repeat(*r)),
-        ),
-        max_leaves=5,
-    ).filter(fits)
-
-
-def fits(tree) -> bool:
-    tokens = flatten(tree)
-    depth = np.cumsum([(t == OPEN) - (t == CLOSE) for t in tokens]).max()
-    return len(tokens) <= LENGTH and depth <= DEPTH
 
 
 texts = st.lists(st.text(LETTERS, max_size=LONGEST), min_size=STRINGS, max_size=STRINGS)

@@ -17,7 +17,7 @@ from wakesleep.columns.search import Effort, search
 from wakesleep.columns.standard import standard
 from wakesleep.columns.wording import describe
 from wakesleep.domains.strings.data import in_alphabet
-from wakesleep.domains.strings.evaluator import ABSENT, Regex, Strings, as_strings, as_text
+from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings, as_text
 from wakesleep.domains.strings.language import text_of, tree_of
 from wakesleep.errors import Refusal, require_at_least, require_share
 from wakesleep.memory import Weighted
@@ -29,8 +29,8 @@ JUDGED = 64
 """Programs are weighed by at most so many strings of a column."""
 LENGTHS = (32, 64)
 """Arrays of strings have one of these widths, so that little is compiled."""
-COMMON = 200
-"""So many of the known regexes, the commonest, say what strings are like anywhere."""
+ROOM = 96
+"""So many candidates are weighed, and so many known regexes, the commonest, say what strings are like anywhere."""
 STRAY = 0.02
 """The share of values that are taken to have strayed into the column from anywhere."""
 MOST_PATTERNS = 5
@@ -143,28 +143,19 @@ def _candidates(judged: list[str], knowledge: Knowledge, effort: Effort, seed: i
 
 
 def _weigh(knowledge: Knowledge, candidates: Int[np.ndarray, "k t"], judged: list[str]) -> Weighted:
-    """The posterior over the candidates, given strings of which a few may have strayed in from anywhere."""
-    room = SUBSETS * Effort().memory_size
-    padded = np.zeros((room, candidates.shape[1]), np.int32)
-    padded[: len(candidates)] = candidates[:room]
-    x = as_strings(judged, SUBSET if len(judged) <= SUBSET else JUDGED, _width(max(map(len, judged))))
-    anywhere = np.zeros(x.lengths.shape[0], np.float32)
-    anywhere[: len(judged)] = _log_anywhere(knowledge, judged)
-    log_joint = np.asarray(_log_joint(knowledge.model, jnp.asarray(padded), x, jnp.asarray(anywhere)), np.float64)
+    """The posterior over the candidates, given strings of which a few may have strayed in from anywhere.
+
+    log p(z) + the sum over strings of log ((1 - STRAY) p(string | z) + STRAY p0(string)).
+    """
+    programs = np.zeros((ROOM, candidates.shape[1]), np.int32)
+    programs[: len(candidates)] = candidates[:ROOM]
+    z = jnp.asarray(programs)
+    anywhere = np.log(STRAY) + _log_anywhere(knowledge, judged)
+    robust = np.logaddexp(np.log1p(-STRAY) + _log_each(knowledge.model, z, judged), anywhere[None, :])
+    log_joint = np.asarray(_log_prior(knowledge.model, z), np.float64) + robust.sum(axis=1)
     log_joint[len(candidates) :] = -np.inf
     order = np.argsort(-log_joint, kind="stable")
-    total = np.logaddexp.reduce(log_joint)
-    return Weighted(jnp.asarray(padded[order]), jnp.asarray(log_joint[order] - total, jnp.float32))
-
-
-@eqx.filter_jit
-def _log_joint(model: Model, z: Int[Array, "k t"], x: Strings, anywhere: Float[Array, "s"]) -> Float[Array, "k"]:
-    """log p(z) + sum of log ((1 - STRAY) p(string | z) + STRAY p0(string))."""
-    log_each = jax.vmap(lambda z: _regex(model).log_each(x, z))(z)
-    robust = jnp.logaddexp(jnp.log1p(-STRAY) + log_each, jnp.log(STRAY) + anywhere[None, :])
-    there = (x.lengths != ABSENT)[None, :]
-    log_prior = jax.vmap(lambda z: model.prior.log_prob(z, None))(z)
-    return log_prior + jnp.sum(jnp.where(there, robust, 0.0), axis=1)
+    return Weighted(z[order], jnp.asarray(log_joint[order] - np.logaddexp.reduce(log_joint), jnp.float32))
 
 
 def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
@@ -181,26 +172,35 @@ def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
 
 def _log_anywhere(knowledge: Knowledge, strings: list[str]) -> Float[np.ndarray, "s"]:
     """log p0: the probability of each string in a column of which nothing is known."""
-    common = Weighted(knowledge.known[:COMMON], knowledge.log_weight[:COMMON])
-    return _log_mixture(knowledge.model, common, strings)
+    return _log_mixture(knowledge.model, Weighted(knowledge.known[:ROOM], knowledge.log_weight[:ROOM]), strings)
 
 
 def _log_mixture(model: Model, programs: Weighted, strings: list[str]) -> Float[np.ndarray, "s"]:
-    """log of the mixture's probability for each string, computed in blocks of few shapes."""
-    found = np.full(len(strings), -np.inf)
+    """log of the mixture's probability for each string."""
+    weighted = np.asarray(programs.log_weight, np.float64)[:, None] + _log_each(model, programs.programs, strings)
+    return np.logaddexp.reduce(weighted, axis=0)
+
+
+def _log_each(model: Model, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
+    """log p(string | program) of each pair, computed in blocks of few shapes so that little is compiled."""
+    found = np.full((programs.shape[0], len(strings)), -np.inf)
     usable = sorted((i for i, s in enumerate(strings) if in_alphabet(s)), key=lambda i: len(strings[i]))
     block = SUBSET if len(usable) <= SUBSET else JUDGED
     for start in range(0, len(usable), block):
         rows = usable[start : start + block]
         x = as_strings([strings[i] for i in rows], block, _width(len(strings[rows[-1]])))
-        found[rows] = np.asarray(_mixture(_regex(model), programs, x))[: len(rows)]
+        found[:, rows] = np.asarray(_pairs(_regex(model), programs, x))[:, : len(rows)]
     return found
 
 
 @eqx.filter_jit
-def _mixture(evaluator: Regex, programs: Weighted, x: Strings) -> Float[Array, "s"]:
-    log_each = jax.vmap(lambda z: evaluator.log_each(x, z))(programs.programs)
-    return jax.nn.logsumexp(programs.log_weight[:, None] + log_each, axis=0)
+def _pairs(evaluator: Regex, programs: Int[Array, "k t"], x: Strings) -> Float[Array, "k s"]:
+    return jax.vmap(lambda z: evaluator.log_each(x, z))(programs)
+
+
+@eqx.filter_jit
+def _log_prior(model: Model, programs: Int[Array, "k t"]) -> Float[Array, "k"]:
+    return jax.vmap(lambda z: model.prior.log_prob(z, None))(programs)
 
 
 def _regex(model: Model) -> Regex:

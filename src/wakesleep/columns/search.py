@@ -47,22 +47,25 @@ def search(key: Key[Array, ""], model: Model, known: Int[Array, "p t"], x: Strin
     """The best programs for each of a batch of columns, with their posterior weights, the best first."""
     b = x.lengths.shape[0]
     h = jax.vmap(model.recognition.encode)(x, None)
-    start = mem.empty(jax.ShapeDtypeStruct(known.shape[1:], known.dtype), b, effort.memory_size)
-    memory = _merge(model, start, jnp.broadcast_to(known[None], (b, *known.shape)), x)
+    empty = mem.empty(jax.ShapeDtypeStruct(known.shape[1:], known.dtype), b, effort.memory_size)
 
-    def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
+    def more(memory: Memory, given: tuple[Key[Array, ""], Int[Array, "p t"]]) -> tuple[Memory, None]:
+        key, some = given
         key_propose, key_mutate = jax.random.split(key)
         proposed = propose(model.recognition, key_propose, h, effort.proposals)
         mutated = _mutations(key_mutate, memory, x, effort.mutations)
-        return _merge(model, memory, jnp.concatenate([proposed, mutated], axis=1), x), None
+        new = jnp.concatenate([proposed, mutated, jnp.broadcast_to(some[None], (b, *some.shape))], axis=1)
+        scored = Memory(new, score(model, new, x, None))
+        return jax.vmap(mem.merge)(memory, scored)[0], None
 
-    memory, _ = jax.lax.scan(more, memory, jax.random.split(fused(key), effort.rounds))
-    return mem.posterior(memory)
+    keys = jax.random.split(fused(key), effort.rounds)
+    return mem.posterior(jax.lax.scan(more, empty, (keys, _shared(known, effort.rounds)))[0])
 
 
-def _merge(model: Model, memory: Memory, new: Int[Array, "b k t"], x: Strings) -> Memory:
-    scored = Memory(new, score(model, new, x, None))
-    return jax.vmap(mem.merge)(memory, scored)[0]
+def _shared(known: Int[Array, "p t"], rounds: int) -> Int[Array, "n p t"]:
+    """The known programs dealt out to the rounds, the commonest to the first; the last may be filled up with none."""
+    each = -(-known.shape[0] // rounds)
+    return jnp.pad(known, ((0, each * rounds - known.shape[0]), (0, 0))).reshape(rounds, each, -1)
 
 
 def _mutations(key: Key[Array, ""], memory: Memory, x: Strings, count: int) -> Int[Array, "b k t"]:

@@ -34,7 +34,8 @@ def describe(tree: Tree) -> str:
         case Sequence(parts):
             return ", then ".join(_stretches(parts))
         case Either(branches):
-            return " or ".join(f"({describe(b)})" if isinstance(b, Sequence) else describe(b) for b in branches)
+            said = [describe(b) for b in branches]
+            return " or ".join(f"({b})" if ", then " in b else b for b in said)
         case _:
             return ", then ".join(_stretches((tree,)))
 

@@ -15,7 +15,7 @@ from jaxtyping import Array, Key
 from wakesleep import datasets
 from wakesleep.domain import Dataset
 from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings
-from wakesleep.domains.strings.language import RULES
+from wakesleep.domains.strings.language import CHARACTERS, RULES
 from wakesleep.domains.strings.networks import StringRecognition, start_bias
 from wakesleep.domains.strings.tables import few_shot, read_columns
 from wakesleep.errors import Refusal, require_at_least, require_one_of
@@ -120,9 +120,10 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
     key_prior, key_recognition = jax.random.split(key)
     x: Strings = data.x
     _, strings, longest = x.characters.shape
+    counts = jnp.zeros(len(CHARACTERS) + 1).at[x.characters.reshape(-1)].add(1.0)[:-1]
     return Model(
         TokenPrior(LstmWriter(key_prior, settings.hidden, start_bias()), RULES, settings.length),
-        Regex(strings, longest),
+        Regex(strings, longest, counts),
         StringRecognition(key_recognition, settings.hidden, settings.length, start_bias()),
     )
 

@@ -36,7 +36,11 @@ LEAST = 1e-3
 """No choice of an operator is more certain than this leaves open."""
 
 SPEED = 10.0
-"""How much faster than the weights of networks these few parameters learn at the same rate."""
+"""How much faster than the weights of networks the operators' parameters learn at the same rate.
+
+The classes learn no faster: else, while most regexes are still `.+`, the class of all characters becomes one of digits,
+and stays it.
+"""
 
 MEMBERS = np.array([[c in members for c in CHARACTERS] + [False] for members in CLASSES.values()])
 
@@ -185,14 +189,16 @@ class Regex(Evaluator):
     """p(x | z) for independent strings; what is learned are the classes' and the operators' probabilities."""
 
     classes: Float[Array, "6 95"]
-    """Logits, divided by `SPEED`, of the characters of each class; those of other characters are not used."""
+    """Logits of the characters of each class; those of other characters are not used."""
     operators: Float[Array, "3"]
     """Logits, divided by `SPEED`, of phi for `?`, `*` and `|`."""
     strings: int
     longest: int
 
-    def __init__(self, strings: int, longest: int):
-        self.classes = jnp.zeros((len(CLASSES), len(CHARACTERS)))
+    def __init__(self, strings: int, longest: int, counts: Float[Array, "95"] | None = None):
+        """Every class starts with the characters as frequent as they were counted, or all as frequent."""
+        start = jnp.zeros(len(CHARACTERS)) if counts is None else jnp.log1p(counts)
+        self.classes = jnp.broadcast_to(start[None, :], (len(CLASSES), len(CHARACTERS)))
         self.operators = jnp.zeros(3)
         self.strings, self.longest = strings, longest
 
@@ -204,7 +210,7 @@ class Regex(Evaluator):
     @property
     def emissions(self) -> Float[Array, "6 96"]:
         """The probability of each character in each class; that of no character is zero."""
-        logits = jnp.where(MEMBERS[:, :-1], SPEED * self.classes, -jnp.inf)
+        logits = jnp.where(MEMBERS[:, :-1], self.classes, -jnp.inf)
         return jnp.pad(jax.nn.softmax(logits, axis=1), ((0, 0), (0, 1)))
 
     def log_prob(self, x: Strings, z: Tokens) -> Scalar:

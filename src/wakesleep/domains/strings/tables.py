@@ -3,19 +3,22 @@
 However large the file, no more than `ROWS` rows of it are held.
 """
 
+import codecs
 import csv
 import io
 import random
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 import polars as pl
 
 from wakesleep.errors import Refusal
 
 ROWS = 2000
+HEAD = 1 << 20
+"""So many bytes tell the encoding."""
 LONGEST_CELL = 2000
 """Of a longer cell only the beginning is kept: it is free text, or not text at all."""
 DELIMITERS = ",;\t|"
@@ -89,16 +92,15 @@ def _read_text(path: Path, seed: int) -> list[Column]:
     return [Column(name, column) for name, column in zip(names, values, strict=True)]
 
 
-def open_text(path: Path) -> TextIO:
+def open_text(path: Path) -> io.TextIOWrapper:
     """The file as text: UTF-8, UTF-16 by its mark, or Latin-1, of which every byte is a character."""
     with path.open("rb") as raw:
-        head = raw.read(1 << 20)
+        head = raw.read(HEAD)
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     else:
         try:
-            # The last few bytes may be the beginning of a character.
-            head[: len(head) - 4].decode("utf-8")
+            codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < HEAD)
             encoding = "utf-8-sig"
         except UnicodeDecodeError:
             encoding = "latin-1"
