@@ -52,14 +52,6 @@ class Strings(NamedTuple):
     lengths: Int[Array, "s"]
 
 
-class Part(NamedTuple):
-    """A piece of a regex: the probability that it is empty, and its weights of starting and ending at each place."""
-
-    empty: Float[Array, ""]
-    first: Float[Array, "t"]
-    last: Float[Array, "t"]
-
-
 class Chances(NamedTuple):
     """The probabilities of the operators."""
 
@@ -79,18 +71,35 @@ class Automaton(NamedTuple):
     """Whether the tokens were a well-formed regex."""
 
 
-class _Reading(NamedTuple):
-    """Where the construction stands: inside the open brackets, and what was read outside of each of them."""
+class _Level(NamedTuple):
+    """What was read inside of a bracket: its branches before the last bar, and the branch, except for its last part.
 
-    chosen: Part
-    """The branches before the last bar, each with its probability."""
+    A piece of a regex is a stretch of places, so that one number says where it starts. Its weights of starting and
+    of ending at its places are kept by `_Reading` for all pieces together.
+    """
+
+    start: Float[Array, ""]
+    branch: Float[Array, ""]
+    """Where the branch starts."""
+    empty: Float[Array, ""]
+    """The probability that one of the branches before the last bar is chosen and empty."""
     rest: Float[Array, ""]
     """The probability that is left for the branches to come."""
-    before: Part
-    """The branch, except for its last part."""
-    item: Part
-    outside: tuple[Part, Float[Array, "d"], Part]
-    """`chosen`, `rest` and `before` of the levels outside, the outermost first."""
+    branch_empty: Float[Array, ""]
+
+
+class _Reading(NamedTuple):
+    """Where the construction stands."""
+
+    level: _Level
+    outside: Float[Array, "d 5"]
+    """The levels outside of the open brackets, the outermost first."""
+    item: Float[Array, ""]
+    """Where the last part starts."""
+    item_empty: Float[Array, ""]
+    first: Float[Array, "t"]
+    """The weight with which the piece that a place belongs to starts there."""
+    last: Float[Array, "t"]
     depth: Int[Array, ""]
     full: Bool[Array, ""]
     """Whether the branch has a part."""
@@ -98,91 +107,94 @@ class _Reading(NamedTuple):
     sound: Bool[Array, ""]
 
 
-def _join(a: Part, b: Part) -> Part:
-    return Part(a.empty * b.empty, a.first + a.empty * b.first, b.last + b.empty * a.last)
-
-
-def _add(chosen: Part, share: Scalar, branch: Part) -> Part:
-    return Part(chosen.empty + share * branch.empty, chosen.first + share * branch.first, chosen.last + branch.last)
-
-
-def _where(condition: Bool[Array, ""], a: Part, b: Part) -> Part:
-    return jax.tree.map(lambda u, v: jnp.where(condition, u, v), a, b)
-
-
-def _repeated(item: Part, token: Int[Array, ""], chances: Chances) -> tuple[Part, Float[Array, ""]]:
-    """The part under its operator, and the weight with which it is followed by itself."""
-    optional, star = token == OPTIONAL, token == STAR
-    again = jnp.where(optional, 0.0, chances.repeat)
-    enter = jnp.where(optional, chances.optional, jnp.where(star, chances.repeat, 1.0))
-    series = 1.0 / (1.0 - again * item.empty)  # rounds in which the part is empty
-    once = Part(item.empty * (1.0 - again) * series, item.first * series, item.last * (1.0 - again) * series)
-    return Part(1.0 - enter + enter * once.empty, enter * once.first, once.last), again * series
-
-
 def build(tokens: Tokens, chances: Chances) -> Automaton:
-    """The automaton of a regex."""
+    """The automaton of a regex, by one pass over its tokens."""
     length = tokens.shape[0]
-    nothing = Part(jnp.ones(()), jnp.zeros(length), jnp.zeros(length))
-    never = nothing._replace(empty=jnp.zeros(()))
-    outside = jax.tree.map(lambda a: jnp.broadcast_to(a, (DEPTH, *a.shape)), (never, jnp.ones(()), nothing))
-    no = jnp.zeros((), bool)
-    start = _Reading(never, jnp.ones(()), nothing, nothing, outside, jnp.zeros((), jnp.int32), no, no, ~no)
-    places = jnp.arange(length)
+    places = jnp.arange(length, dtype=jnp.float32)
+    no, nothing = jnp.zeros((), bool), jnp.zeros(length)
+    start = _Reading(
+        _inside(jnp.zeros(())), jnp.zeros((DEPTH, 5)), jnp.zeros(()), jnp.ones(()), nothing, nothing,
+        jnp.zeros((), jnp.int32), no, no, ~no,
+    )  # fmt: skip
+    at, (ends, starts) = jax.lax.scan(lambda at, given: _step(at, *given, places, chances), start, (tokens, places))
+    in_item, in_branch = _stretches(at, places)
+    level = at.level
+    first = at.first * jnp.where(in_item, level.rest * level.branch_empty, jnp.where(in_branch, level.rest, 1.0))
+    last = at.last * jnp.where(in_branch & ~in_item, at.item_empty, 1.0)
+    joined = jnp.where(in_branch & ~in_item, at.last, 0.0)[:, None] * jnp.where(in_item, at.first, 0.0)[None, :]
+    empty = level.empty + level.rest * level.branch_empty * at.item_empty
+    sound = at.sound & (at.depth == 0) & (at.full | (tokens[0] == END))
+    return Automaton(empty, first, ends.T @ starts + joined, last, sound)
 
-    def step(at: _Reading, given: tuple[Array, Array]) -> tuple[_Reading, tuple[Array, Array]]:
-        token, place = given
-        return _step(at, token, (places == place).astype(jnp.float32), nothing, never, chances)
 
-    at, (ends, starts) = jax.lax.scan(step, start, (tokens, places))
-    whole = _add(at.chosen, at.rest, _join(at.before, at.item))
-    follow = ends.T @ starts + at.before.last[:, None] * at.item.first[None, :]
-    blank = tokens[0] == END
-    sound = at.sound & (at.depth == 0) & (at.full | blank)
-    return Automaton(whole.empty, whole.first, follow, whole.last, sound)
+def _inside(place: Float[Array, ""]) -> _Level:
+    """A level of which nothing has been read."""
+    return _Level(place, place, jnp.zeros(()), jnp.ones(()), jnp.ones(()))
+
+
+def _stretches(at: _Reading, places: Float[Array, "t"]) -> tuple[Bool[Array, "t"], Bool[Array, "t"]]:
+    """Which places belong to the last part, and which to the branch."""
+    return places >= at.item, places >= at.level.branch
 
 
 def _step(
-    at: _Reading, token: Int[Array, ""], here: Float[Array, "t"], nothing: Part, never: Part, chances: Chances
+    at: _Reading, token: Int[Array, ""], place: Float[Array, ""], places: Float[Array, "t"], chances: Chances
 ) -> tuple[_Reading, tuple[Float[Array, "t"], Float[Array, "t"]]]:
     """Reads a token; also which places may now be followed by which others, as two vectors of weights."""
     end, bar, opens, closes = token == END, token == BAR, token == OPEN, token == CLOSE
     postfix = (token == OPTIONAL) | (token == STAR) | (token == PLUS)
     atom = (token < OPTIONAL) & ~end
-    branch = _join(at.before, at.item)
-    repeated, again = _repeated(at.item, token, chances)
-    share = jnp.where(bar, at.rest * chances.either, at.rest)
-    closed = _add(at.chosen, share, branch)
-    levels = jnp.arange(DEPTH)
-    popped = jax.tree.map(lambda a: _at(a, levels == at.depth - 1), at.outside)
-    pushed = opens & (levels == at.depth)
-    outside = jax.tree.map(
-        lambda a, b: jnp.where(pushed.reshape(-1, *(1,) * (a.ndim - 1)), b[None], a),
-        at.outside,
-        (at.chosen, at.rest, branch),
-    )
-    chosen = _where(opens, never, _where(bar, closed, _where(closes, popped[0], at.chosen)))
-    rest = jnp.where(opens, 1.0, jnp.where(bar, at.rest * (1 - chances.either), jnp.where(closes, popped[1], at.rest)))
-    before = _where(opens | bar, nothing, _where(atom, branch, _where(closes, popped[2], at.before)))
-    new = Part(jnp.zeros(()), here, here)
-    item = _where(postfix, repeated, _where(atom, new, _where(closes, closed, _where(opens | bar, nothing, at.item))))
-    joins = atom | bar | opens | closes
-    ends = jnp.where(joins, at.before.last, jnp.where(postfix, again * at.item.last, 0.0))
+    joins = atom | bar | opens | closes  # the last part is finished, and becomes part of the branch
+    fresh = opens | bar
+    level, (enter, leave, again, repeated) = at.level, _repeat(token, at.item_empty, chances)
+
+    branch_empty = level.branch_empty * at.item_empty
+    share = jnp.where(bar, level.rest * chances.either, jnp.where(closes, level.rest, 1.0))
+    empty = level.empty + share * branch_empty
+    in_item, in_branch = _stretches(at, places)
+    in_before = in_branch & ~in_item
+    ends = at.last * jnp.where(in_before & joins, 1.0, jnp.where(in_item & postfix, again, 0.0))
+    starts = jnp.where(in_item, at.first, 0.0)
+    of_item = jnp.where(joins, level.branch_empty * share, jnp.where(postfix, enter, 1.0))
+    first = at.first * jnp.where(in_item, of_item, jnp.where(in_before, share, 1.0))
+    last = at.last * jnp.where(in_item & postfix, leave, jnp.where(in_before & joins, at.item_empty, 1.0))
+    here = atom & (places == place)
+
+    levels = jnp.arange(DEPTH)[:, None]
+    held = jnp.stack(level._replace(branch_empty=branch_empty))
+    outside = jnp.where(opens & (levels == at.depth), held[None, :], at.outside)
+    popped = _Level(*jnp.sum(jnp.where(levels == at.depth - 1, at.outside, 0.0), axis=0))
+    barred = _Level(level.start, place, empty, level.rest * (1 - chances.either), jnp.ones(()))
+    grown = level._replace(branch_empty=jnp.where(atom, branch_empty, level.branch_empty))
+    chosen = _where(opens, _inside(place), _where(bar, barred, _where(closes, popped, grown)))
+    item = jnp.where(atom | fresh, place, jnp.where(closes, level.start, at.item))
+    kept = jnp.where(closes, empty, jnp.where(postfix, repeated, at.item_empty))
+    item_empty = jnp.where(fresh, 1.0, jnp.where(atom, 0.0, kept))
     fault = (
         (at.ended & ~end)
         | ((postfix | bar | closes) & ~at.full)
         | (opens & (at.depth >= DEPTH))
         | (closes & (at.depth <= 0))
     )
-    depth = jnp.clip(at.depth + opens.astype(jnp.int32) - closes.astype(jnp.int32), 0, DEPTH)
-    full = jnp.where(opens | bar, False, atom | closes | at.full)
-    after = _Reading(chosen, rest, before, item, outside, depth, full, at.ended | end, at.sound & ~fault)
-    return after, (ends, at.item.first)
+    after = _Reading(
+        chosen, outside, item, item_empty, jnp.where(here, 1.0, first), jnp.where(here, 1.0, last),
+        jnp.clip(at.depth + opens.astype(jnp.int32) - closes.astype(jnp.int32), 0, DEPTH),
+        jnp.where(fresh, False, atom | closes | at.full), at.ended | end, at.sound & ~fault,
+    )  # fmt: skip
+    return after, (ends, starts)
 
 
-def _at(levels: Array, chosen: Bool[Array, "d"]) -> Array:
-    """The entry of a chosen level."""
-    return jnp.sum(jnp.where(chosen.reshape(-1, *(1,) * (levels.ndim - 1)), levels, 0.0), axis=0)
+def _repeat(token: Int[Array, ""], empty: Scalar, chances: Chances) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """What an operator does to a part: factors for starting, ending and going round, and whether it is empty now."""
+    again = jnp.where(token == OPTIONAL, 0.0, chances.repeat)
+    enter = jnp.where(token == OPTIONAL, chances.optional, jnp.where(token == STAR, chances.repeat, 1.0))
+    series = 1.0 / (1.0 - again * empty)  # rounds in which the part is empty
+    leave = (1.0 - again) * series
+    return enter * series, leave, again * series, 1.0 - enter + enter * empty * leave
+
+
+def _where(condition: Bool[Array, ""], a: _Level, b: _Level) -> _Level:
+    return jax.tree.map(lambda u, v: jnp.where(condition, u, v), a, b)
 
 
 class Regex(Evaluator):

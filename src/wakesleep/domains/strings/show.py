@@ -3,16 +3,16 @@
 from typing import Any
 
 import numpy as np
+from jaxtyping import Array, Int
 from matplotlib.figure import Figure
 
 from wakesleep.domains.strings.evaluator import Strings, as_text
 from wakesleep.domains.strings.language import text_of
-from wakesleep.model import Program
 
 MOST_DRAWN = 5
 
 
-def show(z: Program) -> str:
+def show(z: Int[np.ndarray, "t"] | Int[Array, "t"]) -> str:
     """The regex in the paper's notation."""
     return text_of(np.asarray(z).tolist())
 
