@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Float, Key
+from jaxtyping import Array, Bool, Float, Key
 
 from wakesleep import memory as mem
 from wakesleep.algorithms import rws, vimco, wake, weigh
@@ -36,10 +36,19 @@ class Bound(NamedTuple):
         return float(np.sqrt(np.sum(self.error**2)) / self.error.size)
 
 
-def importance(key: Key[Array, ""], model: Model, data: Observations, samples: int = 1000, chunk: int = 100) -> Bound:
+def importance(
+    key: Key[Array, ""],
+    model: Model,
+    data: Observations,
+    samples: int = 1000,
+    chunk: int = 100,
+    listed: Program | None = None,
+) -> Bound:
     """log (1/S sum_s w_s) for S = `samples` proposals; its expectation grows to log p(x) with S.
 
-    The error is that of the mean weight carried through the log. `chunk` proposals are held at once.
+    The error is that of the mean weight carried through the log. `chunk` proposals are held at once. The joint
+    probability of `listed` programs, all different, is summed exactly instead: general ones that explain everything
+    a little keep the bound finite where recognition proposes nothing possible.
     """
     require_at_least("samples", samples, 1)
     chunk = min(chunk, samples)
@@ -49,8 +58,8 @@ def importance(key: Key[Array, ""], model: Model, data: Observations, samples: i
     @eqx.filter_jit
     def total(key: Key[Array, ""], model: Model, batch: Batch) -> tuple[Array, Array]:
         def one(key: Key[Array, ""], count: int) -> tuple[Array, Array]:
-            _, log_p, log_r = weigh(model, key, batch, count)
-            log_w = log_p - log_r
+            z, log_p, log_r = weigh(model, key, batch, count)
+            log_w = log_p - log_r if listed is None else jnp.where(among(z, listed), -jnp.inf, log_p - log_r)
             return jax.nn.logsumexp(log_w, axis=1), jax.nn.logsumexp(2 * log_w, axis=1)
 
         def more(sums: tuple, key: Key[Array, ""]) -> tuple[tuple, None]:
@@ -62,9 +71,19 @@ def importance(key: Key[Array, ""], model: Model, data: Observations, samples: i
         return jax.lax.scan(more, start, keys[:-1])[0]
 
     first, second = (np.asarray(a, np.float64) for a in total(key, model, batch))
-    possible = np.isfinite(first)
-    share = np.exp(np.where(possible, second - 2 * np.where(possible, first, 0.0), 0.0))
-    return Bound(first - np.log(samples), np.sqrt(np.maximum(share - 1 / samples, 0.0)))
+    known = -np.inf if listed is None else np.asarray(exact(model, listed, data), np.float64)
+    log_p = np.logaddexp(first - np.log(samples), known)
+    possible = np.isfinite(log_p)
+    # The standard error of the mean weight, over p(x).
+    square = np.exp(np.where(possible, second - 2 * np.log(samples) - 2 * np.where(possible, log_p, 0.0), 0.0))
+    mean = np.exp(np.where(possible, first - np.log(samples) - np.where(possible, log_p, 0.0), 0.0))
+    return Bound(log_p, np.sqrt(np.maximum(square - mean**2 / samples, 0.0)))
+
+
+def among(z: Program, listed: Program) -> Bool[Array, "b k"]:
+    """Which of the k programs of each observation are among the listed."""
+    one = lambda z: jnp.any(jax.vmap(same_program, (0, None))(listed, z))  # noqa: E731
+    return jax.vmap(jax.vmap(one))(z)
 
 
 def exact(model: Model, programs: Program, data: Observations) -> Float[Array, "n"]:
