@@ -3,13 +3,15 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 .PHONY: demo test slow check wheel tables lock clean
 
 demo: $(READY)
-	$(BIN)/wakesleep explain clusters examples/points.csv --picture demo.png
-	$(BIN)/wakesleep train clusters --steps 20000 --output runs/demo-$$(date +%Y%m%d-%H%M%S)
-	@echo "The clusterings of examples/points.csv are drawn in demo.png."
+	$(BIN)/wakesleep explain strings examples/orders.csv --most 1
+	$(BIN)/wakesleep train strings --steps 1500 --output $(DEMO)
+	$(BIN)/wakesleep posterior $(DEMO) --most 1 --picture demo.png
+	@echo "Regexes learned from scratch for the embedded concepts are drawn in demo.png; the run is in $(DEMO)."
 
 test: $(READY) check wheel
 	$(BIN)/python -m pytest -n 2 -q

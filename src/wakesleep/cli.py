@@ -26,6 +26,7 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the domain (see: wakesleep domains DOMAIN)."),
 ]
+WORTH_SHOWING = 0.05
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 
@@ -174,6 +175,19 @@ def check(
 
 
 @app.command()
+def collect(
+    folder: Annotated[Path, typer.Argument(help="A folder of CSV files, searched with all that it holds.")],
+    output: Annotated[Path, typer.Argument(help="The new file of string concepts.")],
+    words: Annotated[Path | None, typer.Option(help="A list of words, instead of what could be spoken.")] = None,
+    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+) -> None:
+    """Make a set of string concepts from CSV files, by the rules of the paper's appendix."""
+    from wakesleep.domains.strings.collect import write
+
+    out.print(f"{write(folder, output, words, seed)} concepts in {output}", highlight=False, markup=False)
+
+
+@app.command()
 def sample(
     run: RunPath,
     count: Annotated[int, typer.Option("--count", "-n", help="How many.")] = 5,
@@ -298,7 +312,8 @@ def _show_columns(findings: list[Any], most: int, export: str | None, as_json: b
         return
     shown: list[tuple[str, ...]] = []
     for row in rows:
-        for i, p in enumerate(row["patterns"][:most]):
+        likely = [p for i, p in enumerate(row["patterns"][:most]) if i == 0 or p["probability"] >= WORTH_SHOWING]
+        for i, p in enumerate(likely):
             name, seen = (row["column"], ", ".join(row["samples"][:3])) if i == 0 else ("", "")
             shown.append((name, f"{100 * p['probability']:.0f} %", p["regex"], p["description"], seen))
         if row["outliers"]:

@@ -1,7 +1,8 @@
 """Columns of text explained by regexes, with the model that ships with the package."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 from wakesleep.columns import knowledge as _knowledge
 from wakesleep.columns.explanation import Explanation, explain
@@ -17,7 +18,7 @@ def shipped() -> Knowledge:
     return _knowledge.load()
 
 
-def explain_strings(values: Sequence[str], effort: Effort | None = None, seed: int = 0) -> Explanation:
+def explain_strings(values: Iterable[Any], effort: Effort | None = None, seed: int = 0) -> Explanation:
     """The regexes that explain some strings of one kind; it needs no training.
 
     The result has `patterns`, `log_prob(strings)`, `accepts(strings)`, `sample(n)` and `outliers(strings)`.

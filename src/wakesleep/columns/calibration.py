@@ -24,7 +24,7 @@ from wakesleep.train import Job, prepare
 EXAMPLES = (2, 3, 5, 8)
 """Numbers of examples that are calibrated; the concepts have ten strings each."""
 LEVELS = 201
-KNOWN = 1000
+KNOWN = 512
 
 
 def remembered(state: State, most: int = KNOWN) -> tuple[Int[np.ndarray, "p t"], Float[np.ndarray, "p"]]:
@@ -77,7 +77,4 @@ def main(run_path: Path, output: Path) -> None:
 
 
 if __name__ == "__main__":
-    from wakesleep.commands import cache_compilation
-
-    cache_compilation()
     main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,10 +1,13 @@
 """A column explained: regexes with their probabilities, and what follows from them for other strings."""
 
+import itertools
 import random
+import re
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -14,26 +17,31 @@ from jaxtyping import Array, Bool, Float, Int
 
 from wakesleep.columns.knowledge import Knowledge
 from wakesleep.columns.search import Effort, search
-from wakesleep.columns.standard import standard
+from wakesleep.columns.standard import Standard, standard
 from wakesleep.columns.wording import describe
 from wakesleep.domains.strings.data import in_alphabet
 from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings, as_text
-from wakesleep.domains.strings.language import text_of, tree_of
+from wakesleep.domains.strings.language import BAR, flatten, text_of, tree_of
 from wakesleep.errors import Refusal, require_at_least, require_share
 from wakesleep.memory import Weighted
 from wakesleep.model import Model
+from wakesleep.networks import END
 
-SUBSET, SUBSETS = 8, 3
+SUBSET, SUBSETS = 8, 2
 """A search sees so many strings; a longer column is searched from several such samples."""
+SIDE = 4
+"""So many regexes of each side of a divided column are joined."""
 JUDGED = 64
 """Programs are weighed by at most so many strings of a column."""
 LENGTHS = (32, 64)
 """Arrays of strings have one of these widths, so that little is compiled."""
-ROOM = 96
-"""So many candidates are weighed, and so many known regexes, the commonest, say what strings are like anywhere."""
+ROOM = 160
+"""So many candidates are weighed."""
+COMMON = 2 * ROOM
+"""So many of the known regexes, the commonest, say what strings are like anywhere."""
 STRAY = 0.02
 """The share of values that are taken to have strayed into the column from anywhere."""
-MOST_PATTERNS = 5
+MOST_PATTERNS, LEAST = 5, 0.005
 
 
 class Pattern(NamedTuple):
@@ -67,18 +75,18 @@ class Explanation:
     knowledge: Knowledge
     posterior: Weighted
 
-    def log_prob(self, strings: Sequence[str]) -> Float[np.ndarray, "s"]:
+    def log_prob(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
         """log p(string | column) of each string; minus infinity outside of the alphabet of printable ASCII."""
         return _log_mixture(self.knowledge.model, self.posterior, _listed(strings))
 
-    def evidence(self, strings: Sequence[str]) -> Float[np.ndarray, "s"]:
+    def evidence(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
         """How much more probable each string is as a member than as a value of any column, in nats."""
         strings = _listed(strings)
         anywhere = _log_anywhere(self.knowledge, strings)
         member = np.logaddexp(self.log_prob(strings), np.log(STRAY) + anywhere)
         return np.where(np.isfinite(anywhere), member - np.where(np.isfinite(anywhere), anywhere, 0.0), -np.inf)
 
-    def accepts(self, strings: Sequence[str], share: float = 0.95) -> Bool[np.ndarray, "s"]:
+    def accepts(self, strings: Iterable[Any], share: float = 0.95) -> Bool[np.ndarray, "s"]:
         """Whether each string is taken for a member, so that about `share` of the true members are."""
         require_share("share", share)
         return self.evidence(strings) >= self.threshold(share)
@@ -95,7 +103,7 @@ class Explanation:
         require_at_least("count", count, 1)
         return _sample(jax.random.key(seed), self.knowledge.model, self.posterior, count)
 
-    def outliers(self, strings: Sequence[str], share: float = 0.99) -> list[str]:
+    def outliers(self, strings: Iterable[Any], share: float = 0.99) -> list[str]:
         """The strings that do not fit, the worst first, each once."""
         strings = list(dict.fromkeys(_listed(strings)))
         evidence = self.evidence(strings)
@@ -103,24 +111,26 @@ class Explanation:
         return [strings[i] for i in order if evidence[i] < self.threshold(share)]
 
 
-def explain(values: Sequence[str], knowledge: Knowledge, effort: Effort | None = None, seed: int = 0) -> Explanation:
+def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None = None, seed: int = 0) -> Explanation:
     """The regexes that explain some strings of a column; those outside of the alphabet are left out."""
     start, effort = time.monotonic(), effort or Effort()
-    usable = [v for v in dict.fromkeys(_listed(values)) if v and in_alphabet(v) and len(v) <= LENGTHS[-1]]
+    listed = _listed(values)
+    usable = [v for v in dict.fromkeys(listed) if v and in_alphabet(v) and len(v) <= LENGTHS[-1]]
     if not usable:
         raise Refusal(
-            f"None of the {len(values)} values is a text of at most {LENGTHS[-1]} printable ASCII characters."
+            f"None of the {len(listed)} values is a text of at most {LENGTHS[-1]} printable ASCII characters."
         )
     shuffled = random.Random(seed).sample(usable, len(usable))
     judged = shuffled[:JUDGED]
     candidates = _candidates(judged, knowledge, effort, seed)
     posterior = _weigh(knowledge, candidates, judged)
-    scored = effort.programs * (SUBSETS if len(judged) > SUBSET else 1) + knowledge.known.shape[0]
+    searches = (SUBSETS if len(judged) > SUBSET else 1) + len(divided(judged))
+    scored = searches * (effort.programs + knowledge.known.shape[0])
     patterns = _patterns(posterior, max(map(len, usable)))
     return Explanation(tuple(judged), patterns, Cost(scored, time.monotonic() - start), knowledge, posterior)
 
 
-def _listed(strings: Sequence[str]) -> list[str]:
+def _listed(strings: Iterable[Any]) -> list[str]:
     if isinstance(strings, str):
         raise Refusal("A list of strings is expected, but a single string was given: put it in a list.")
     listed = list(strings)
@@ -131,15 +141,47 @@ def _listed(strings: Sequence[str]) -> list[str]:
 
 
 def _candidates(judged: list[str], knowledge: Knowledge, effort: Effort, seed: int) -> Int[np.ndarray, "k t"]:
-    """Programs found from samples of the strings, each once."""
-    draw, found = random.Random(seed), []
-    width = _width(max(map(len, judged)))
-    for number in range(SUBSETS if len(judged) > SUBSET else 1):
-        some = draw.sample(judged, min(SUBSET, len(judged)))
+    """Programs found from samples of the strings, and joined ones from its two sides where they differ in shape."""
+    draw, width = random.Random(seed), _width(max(map(len, judged)))
+
+    def best(strings: list[str], number: int) -> Int[np.ndarray, "k t"]:
+        some = draw.sample(strings, min(SUBSET, len(strings)))
         x = jax.tree.map(lambda a: a[None], as_strings(some, SUBSET, width))
-        q = search(jax.random.fold_in(jax.random.key(seed), number), knowledge.model, knowledge.known, x, effort)
-        found.append(np.asarray(q.programs[0])[np.isfinite(np.asarray(q.log_weight[0]))])
-    return np.unique(np.concatenate(found), axis=0)
+        key = jax.random.fold_in(jax.random.key(seed), number)
+        q = search(key, knowledge.model, knowledge.known, x, effort)
+        return np.asarray(q.programs[0])[np.isfinite(np.asarray(q.log_weight[0]))]
+
+    found = [best(judged, number) for number in range(SUBSETS if len(judged) > SUBSET else 1)]
+    sides = [best(side, SUBSETS + number)[:SIDE] for number, side in enumerate(divided(judged))]
+    return np.unique(np.concatenate([*found, join(*sides)] if sides else found), axis=0)
+
+
+def divided(strings: list[str]) -> list[list[str]]:
+    """The strings of the commonest shape, and the others; nothing if no shape is shared or all share one."""
+    shapes = [_shape(s) for s in strings]
+    common, count = Counter(shapes).most_common(1)[0]
+    if count in (1, len(strings)):
+        return []
+    pairs = list(zip(strings, shapes, strict=True))
+    return [[s for s, shape in pairs if shape == common], [s for s, shape in pairs if shape != common]]
+
+
+def _shape(text: str) -> str:
+    """A text with each run of capitals, of small letters and of digits as one character."""
+    for run, name in (("[A-Z]+", "A"), ("[a-z]+", "a"), ("[0-9]+", "9")):
+        text = re.sub(run, name, text)
+    return text
+
+
+def join(left: Int[np.ndarray, "j t"], right: Int[np.ndarray, "k t"]) -> Int[np.ndarray, "n t"]:
+    """Every `E1|E2` and `E2|E1` that fits the length."""
+    length, found = left.shape[1], []
+    for one, other in itertools.product(left.tolist(), right.tolist()):
+        bodies = [[t for t in z if t != END] for z in (one, other)]
+        if sum(map(len, bodies)) < length:
+            for a, b in (bodies, bodies[::-1]):
+                found.append([*a, BAR, *b] + [END] * (length - len(a) - len(b) - 1))
+    return np.array(found, np.int32).reshape(-1, length)
 
 
 def _weigh(knowledge: Knowledge, candidates: Int[np.ndarray, "k t"], judged: list[str]) -> Weighted:
@@ -159,20 +201,24 @@ def _weigh(knowledge: Knowledge, candidates: Int[np.ndarray, "k t"], judged: lis
 
 
 def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
-    """The best few programs, spelled out."""
-    found: list[Pattern] = []
-    for z, log_weight in zip(np.asarray(posterior.programs), np.asarray(posterior.log_weight), strict=True):
-        if len(found) == MOST_PATTERNS or not np.isfinite(log_weight) or (found and np.exp(log_weight) < 0.01):
-            break
-        tree = tree_of(z.tolist())
-        regex = standard(tree, max(2 * longest, 16))
-        found.append(Pattern(text_of(z.tolist()), *regex, float(np.exp(log_weight)), describe(tree)))
-    return tuple(found)
+    """The best few regexes, spelled out; programs that read the same to other tools are one, named by the best."""
+    weights = np.exp(np.asarray(posterior.log_weight, np.float64))
+    likely = np.flatnonzero((weights >= LEAST) | (np.arange(len(weights)) == 0))
+    found: dict[Standard, list[int]] = {}
+    trees = {int(i): tree_of(np.asarray(posterior.programs[i]).tolist()) for i in likely}
+    for i, tree in trees.items():
+        found.setdefault(standard(tree, max(2 * longest, 16)), []).append(i)
+    patterns = [
+        Pattern(text_of(flatten(trees[same[0]])), *regex, float(weights[same].sum()), describe(trees[same[0]]))
+        for regex, same in found.items()
+    ]
+    return tuple(sorted(patterns, key=lambda p: -p.probability)[:MOST_PATTERNS])
 
 
 def _log_anywhere(knowledge: Knowledge, strings: list[str]) -> Float[np.ndarray, "s"]:
     """log p0: the probability of each string in a column of which nothing is known."""
-    return _log_mixture(knowledge.model, Weighted(knowledge.known[:ROOM], knowledge.log_weight[:ROOM]), strings)
+    common = Weighted(knowledge.known[:COMMON], knowledge.log_weight[:COMMON])
+    return _log_mixture(knowledge.model, common, strings)
 
 
 def _log_mixture(model: Model, programs: Weighted, strings: list[str]) -> Float[np.ndarray, "s"]:
@@ -183,6 +229,9 @@ def _log_mixture(model: Model, programs: Weighted, strings: list[str]) -> Float[
 
 def _log_each(model: Model, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
     """log p(string | program) of each pair, computed in blocks of few shapes so that little is compiled."""
+    if programs.shape[0] > ROOM:
+        parts = (programs[i : i + ROOM] for i in range(0, programs.shape[0], ROOM))
+        return np.concatenate([_log_each(model, part, strings) for part in parts])
     found = np.full((programs.shape[0], len(strings)), -np.inf)
     usable = sorted((i for i, s in enumerate(strings) if in_alphabet(s)), key=lambda i: len(strings[i]))
     block = SUBSET if len(usable) <= SUBSET else JUDGED

@@ -49,7 +49,7 @@ def search(key: Key[Array, ""], model: Model, known: Int[Array, "p t"], x: Strin
     h = jax.vmap(model.recognition.encode)(x, None)
     empty = mem.empty(jax.ShapeDtypeStruct(known.shape[1:], known.dtype), b, effort.memory_size)
 
-    def more(memory: Memory, given: tuple[Key[Array, ""], Int[Array, "p t"]]) -> tuple[Memory, None]:
+    def more(memory: Memory, given: tuple[Key[Array, ""], Int[Array, "q t"]]) -> tuple[Memory, None]:
         key, some = given
         key_propose, key_mutate = jax.random.split(key)
         proposed = propose(model.recognition, key_propose, h, effort.proposals)
@@ -62,7 +62,7 @@ def search(key: Key[Array, ""], model: Model, known: Int[Array, "p t"], x: Strin
     return mem.posterior(jax.lax.scan(more, empty, (keys, _shared(known, effort.rounds)))[0])
 
 
-def _shared(known: Int[Array, "p t"], rounds: int) -> Int[Array, "n p t"]:
+def _shared(known: Int[Array, "p t"], rounds: int) -> Int[Array, "n q t"]:
     """The known programs dealt out to the rounds, the commonest to the first; the last may be filled up with none."""
     each = -(-known.shape[0] // rounds)
     return jnp.pad(known, ((0, each * rounds - known.shape[0]), (0, 0))).reshape(rounds, each, -1)

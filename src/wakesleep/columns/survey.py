@@ -91,6 +91,8 @@ def read_patterns(path: Path, knowledge: Knowledge) -> dict[str, Explanation]:
     """The explanations in a file that `as_json` made, by column."""
     try:
         rows = json.loads(path.read_text())
+        if not isinstance(rows, list):
+            raise TypeError
         return {r["column"]: _restore(r, knowledge) for r in rows if r["patterns"]}
     except (OSError, UnicodeDecodeError, json.JSONDecodeError, TypeError, KeyError) as error:
         raise Refusal(

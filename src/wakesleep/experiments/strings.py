@@ -90,7 +90,8 @@ def _cell(cell: Row, plan: Plan) -> list[Row]:
     bounds, every = [], max(cell["steps"] // 10, 1)
     steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
     for state, info in steps:
-        bounds.append([int(state.step), round(float(info.bound), 3)])
+        if int(state.step) % every == 0:
+            bounds.append([int(state.step), round(float(info.bound), 3)])
     rows = [evaluate(state.model, split, plan) | {"split": split} for split in ("background", "novel")]
     paper = PAPER.get(cell["algorithm"], {}).get(cell["K"])
     rows[0] |= ({"paper": paper} if paper is not None else {}) | _found(algorithm, state, data) | {"curve": bounds}

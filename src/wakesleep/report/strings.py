@@ -131,7 +131,7 @@ def draw_strings(folder: Path) -> list[Path]:
     rows = _rows(folder, "background")
     for row in (r for r in rows if r["K"] == max(r["K"] for r in rows) and r["seed"] == 0):
         steps, bounds = np.asarray(row["curve"]).T
-        axes[2].plot(steps[2:], bounds[2:], color=colour(row["algorithm"]), lw=1.2)
+        axes[2].plot(steps, bounds, color=colour(row["algorithm"]), lw=1.2)
     axes[2].set(xlabel="step", ylabel="bound, nats", title="training, the largest K")
     plain(axes[2])
     figure.tight_layout()

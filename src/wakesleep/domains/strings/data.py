@@ -70,7 +70,7 @@ class Concept(NamedTuple):
 def load(settings: Settings) -> Dataset:
     """The columns of a user's table where one is named, else the concepts asked for."""
     if settings.data is not None:
-        found = [Concept(c.name, few_shot(c.values, settings.strings), [], []) for c in read_columns(settings.data)]
+        found = _own(settings.data, settings.strings)
         note = f"{len(found)} columns of {settings.data.name}, {settings.strings} distinct values of each"
     else:
         found = concepts(settings.concepts)
@@ -85,6 +85,21 @@ def load(settings: Settings) -> Dataset:
     return Dataset(train, test, names, note)
 
 
+def _own(path: Path, strings: int) -> list[Concept]:
+    """The columns of a user's table, or the concepts of a file that `wakesleep collect` made."""
+    if path.suffix == ".jsonl":
+        return _lines(path)
+    return [Concept(c.name, few_shot(c.values, strings), [], []) for c in read_columns(path)]
+
+
+def _lines(path: Path) -> list[Concept]:
+    try:
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        return [Concept(r["header"], r["train"], r["test"], r.get("more", [])) for r in rows]
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise Refusal(f"{path} is not a file of concepts ({type(error).__name__}).") from None
+
+
 def concepts(which: str) -> list[Concept]:
     """The concepts of that name."""
     if which == "appendix":
@@ -92,10 +107,10 @@ def concepts(which: str) -> list[Concept]:
         return [Concept(strings[0], strings, [], []) for strings in map(json.loads, lines)]
     found = []
     for name in FILES[which]:
-        rows = [json.loads(line) for line in datasets.find(name).read_text().splitlines()]
+        rows = _lines(datasets.find(name))
         if "paper" not in name and which in ("all", "calibration"):
             rows = [r for i, r in enumerate(rows) if (i % CALIBRATION_EVERY == 0) == (which == "calibration")]
-        found += [Concept(r["header"], r["train"], r["test"], r.get("more", [])) for r in rows]
+        found += rows
     return found
 
 
