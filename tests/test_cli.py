@@ -133,3 +133,56 @@ def test_resuming_to_a_later_step_goes_on(wakesleep, run_path):
 def test_domains_and_their_settings_are_listed(wakesleep):
     assert "clusters" in wakesleep("domains")[1]
     assert "variance" in wakesleep("domains", "clusters")[1]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A table with a column of codes and one of numbers."""
+    path = tmp_path / "table.csv"
+    path.write_text("code,n\n" + "".join(f"HF{i},{i}\n" for i in range(12)))
+    return path
+
+
+def test_a_table_is_explained_exported_and_checked(wakesleep, table, tmp_path):
+    code, out, err = wakesleep("explain", "strings", table, "--effort", "quick", "--json")
+    assert code == 0, err
+    found = {row["column"]: row for row in json.loads(out)}
+    assert {"program", "regex", "probability", "description"} <= set(found["code"]["patterns"][0])
+    assert found["n"]["passed_over"] == "numbers"
+    patterns = tmp_path / "patterns.json"
+    patterns.write_text(out)
+    assert wakesleep("check", "strings", patterns, table)[0] == 0
+    table.write_text("code\nHF3\n2014-01-02\n")
+    code, out, _ = wakesleep("check", "strings", patterns, table, "--json")
+    assert code == 1
+    assert [v["value"] for v in json.loads(out)] == ["2014-01-02"]
+
+
+def test_patterns_are_shown_in_a_table_and_exported(wakesleep, table):
+    code, out, err = wakesleep("explain", "strings", table, "--effort", "quick", "--column", "code")
+    assert code == 0, err
+    assert "HF" in out
+    code, out, _ = wakesleep("explain", "strings", table, "--effort", "quick", "--export", "json-schema")
+    assert "pattern" in json.loads(out)["properties"]["code"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["explain", "strings", "none.csv"], "is not a file"),
+        (["explain", "strings", "."], "is a folder"),
+        (["explain", "strings", "none.csv", "--effort", "much"], "effort must be one of quick, usual, thorough"),
+        (["explain", "strings", "none.csv", "--picture", "x.png"], "takes no --set and no --picture"),
+        (["check", "clusters", "a", "b"], "Only strings can be checked"),
+        (["check", "strings", "none.json", "none.csv"], "is not a file"),
+        (["collect", "none", "x.jsonl"], "is not a folder"),
+        (["train", "strings", "--set", "concepts=many"], "concepts must be one of appendix"),
+        (["train", "strings", "--set", "length=1"], "length must be at least 2"),
+        (["reproduce", "strings", "--algorithm", "EM"], "algorithm must be one of MWS"),
+    ],
+)
+def test_bad_requests_about_strings_get_one_sentence(wakesleep, words, sentence):
+    code, _, err = wakesleep(*words)
+    assert code == 2
+    assert sentence in err
+    assert "Traceback" not in err

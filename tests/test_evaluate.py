@@ -75,3 +75,13 @@ def test_the_divergence_of_the_exact_posterior_is_zero_and_of_a_point_mass_is_it
     twice = Weighted(jnp.full((len(data), 2, 1), 3), jnp.log(jnp.full((len(data), 2), 0.5)))
     surprise = -(joint[:, 3] - marginal)
     np.testing.assert_allclose(evaluate.divergence(twice, model, data, marginal), surprise, atol=1e-5)
+
+
+def test_listed_programs_are_summed_exactly(toy):
+    model, data = toy
+    truth = np.asarray(evaluate.exact(model, ALL_PROGRAMS, data))
+    some = evaluate.importance(jax.random.key(0), model, data, samples=4050, listed=ALL_PROGRAMS[:2])
+    assert np.all(np.abs(some.log_p - truth) < 4 * some.error + 1e-6)
+    every = evaluate.importance(jax.random.key(0), model, data, samples=1, listed=ALL_PROGRAMS)
+    np.testing.assert_allclose(every.log_p, truth, atol=1e-5)
+    np.testing.assert_allclose(every.error, 0.0, atol=1e-6)

@@ -290,7 +290,8 @@ def _show_programs(found: list[dict[str, Any]], as_json: bool) -> None:
     rows: list[tuple[str, ...]] = []
     for one in found:
         for i, p in enumerate(one["programs"]):
-            rows.append((one["name"] if i == 0 else "", f"{100 * p['probability']:.1f} %", p["program"]))
+            said = f"{p['program']}; {p['remarks']}" if "remarks" in p else p["program"]
+            rows.append((one["name"] if i == 0 else "", f"{100 * p['probability']:.1f} %", said))
         if not one["programs"]:
             rows.append((one["name"], "", "no program that could have produced it was found"))
     _table("programs", ("observation", "probability", "program"), rows)

@@ -137,9 +137,10 @@ def posterior(path: Path, rows: list[int] | None, most: int, picture: Path | Non
             raise Refusal(f"There is no observation {row}: the run has observations 0 to {n - 1}.")
     weighted = training.posterior(job, state, rows)
     names = [job.dataset.names[r] for r in rows]
+    some = job.dataset.train[jnp.asarray(rows)]
     if picture is not None:
-        _draw(job, job.dataset.train[jnp.asarray(rows)], weighted, names, most, picture)
-    return training.describe(job, weighted, names, most)
+        _draw(job, some, weighted, names, most, picture)
+    return training.describe(job, weighted, some, names, most)
 
 
 def explain(
@@ -162,7 +163,7 @@ def explain(
     weighted = ev.posterior(jax.random.key(0), state.model, data.train, memory_size=max(most, 10))
     if picture is not None:
         _draw(job, data.train, weighted, data.names, most, picture)
-    return training.describe(job, weighted, data.names, most)
+    return training.describe(job, weighted, data.train, data.names, most)
 
 
 def _learn_and_explain(
@@ -178,7 +179,7 @@ def _learn_and_explain(
     weighted = training.posterior(job, state)
     if picture is not None:
         _draw(job, job.dataset.train, weighted, job.dataset.names, most, picture)
-    return training.describe(job, weighted, job.dataset.names, most)
+    return training.describe(job, weighted, job.dataset.train, job.dataset.names, most)
 
 
 def survey_strings(file: str, column: str | None, effort: str, seed: int, console: Console) -> list["Finding"]:

@@ -39,6 +39,8 @@ class Domain:
     """Draws an observation, and programs with their probabilities, on a Matplotlib figure."""
     programs: Callable[[Any, Observations], Program | None]
     """Every program that the data may have, or None where there are too many to list."""
+    remarks: Callable[[Any, Program], str] | None = None
+    """What else is to be said of an observation and a program, both as NumPy arrays."""
     data_setting: str = "data"
     """The setting that names a file of the user's own."""
 

@@ -136,25 +136,29 @@ def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int =
     )
 
 
-def describe(job: Job, weighted: Weighted, names: list[str], most: int = 5) -> list[dict[str, Any]]:
+def describe(job: Job, weighted: Weighted, data: Observations, names: list[str], most: int = 5) -> list[dict[str, Any]]:
     """For each observation its name and its most probable programs in words."""
-    programs, log_weight = jax.tree.map(np.asarray, tuple(weighted))
+    programs, log_weight, x = jax.tree.map(np.asarray, (*weighted, data.x))
     described = []
     for row, name in enumerate(names):
         order = [k for k in np.argsort(-log_weight[row], kind="stable") if np.isfinite(log_weight[row, k])]
-        found: dict[str, float] = {}
+        found: dict[str, dict[str, Any]] = {}
         for k in order:
-            text = job.domain.show(jax.tree.map(lambda a, k=k, row=row: a[row, k], programs))
-            found[text] = found.get(text, 0.0) + float(np.exp(log_weight[row, k]))
-        best = sorted(found.items(), key=lambda item: -item[1])[:most]
-        described.append({"name": name, "programs": [{"program": p, "probability": q} for p, q in best]})
+            z = jax.tree.map(lambda a, k=k, row=row: a[row, k], programs)
+            one = found.setdefault(text := job.domain.show(z), {"program": text, "probability": 0.0})
+            one["probability"] += float(np.exp(log_weight[row, k]))
+            if job.domain.remarks is not None and "remarks" not in one:
+                one["remarks"] = job.domain.remarks(jax.tree.map(lambda a, row=row: a[row], x), z)
+        best = sorted(found.values(), key=lambda one: -one["probability"])[:most]
+        described.append({"name": name, "programs": best})
     return described
 
 
 def list_programs(job: Job, run: Run, state: State) -> None:
     """Writes programs.jsonl: the best programs of the first thousand observations."""
     rows = list(range(min(len(job.dataset.train), PROGRAMS_LISTED)))
-    described = describe(job, posterior(job, state, rows), [job.dataset.names[i] for i in rows])
+    some = job.dataset.train[jnp.asarray(rows)]
+    described = describe(job, posterior(job, state, rows), some, [job.dataset.names[i] for i in rows])
     runs.write_whole(run.path / "programs.jsonl", "".join(json.dumps(d) + "\n" for d in described))
 
 

@@ -202,3 +202,9 @@ def test_pictures_can_be_drawn():
     DOMAIN.picture(Figure(), x, [(jax.tree.map(np.asarray, rule(204)), 0.9)])
     wide = jax.tree.map(np.asarray, picture(STRIPES, 7, False))
     DOMAIN.picture(Figure(), wide, [(jax.tree.map(np.asarray, rule(204, 3, 7)), 1.0)])
+
+
+def test_the_noise_of_an_image_is_remarked_on_with_its_uncertainty():
+    x, z = picture(STRIPES, 3, False), rule(204)
+    mean, spread = noise(x, z, (3,))
+    assert remarks(x, z) == f"noise {100 * mean:.2f} ± {100 * spread:.2f} %"

@@ -7,12 +7,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from benchmarks.plain_regex import probability
 from tests.regexes import ATOMS, LENGTH, standard, trees
+from wakesleep.algorithms import mws, rws, vimco
 from wakesleep.domains.strings import data, language
 from wakesleep.domains.strings.evaluator import ABSENT, SPEED, Regex, Strings, as_strings, as_text, build
 from wakesleep.domains.strings.language import (
@@ -35,8 +39,9 @@ from wakesleep.domains.strings.language import (
     tree_of,
 )
 from wakesleep.domains.strings.networks import StringRecognition, start_bias
-from wakesleep.domains.strings.show import show, words
+from wakesleep.domains.strings.show import picture, show, words
 from wakesleep.errors import Refusal
+from wakesleep.fit import fit
 from wakesleep.networks import END, LstmWriter, TokenPrior
 
 STRINGS, LONGEST = 6, 8
@@ -263,3 +268,47 @@ def test_a_concept_of_other_characters_is_left_out_and_counted(tmp_path):
     assert dataset.names == ["code"]
     assert "1 left out" in dataset.note
     assert language.RULES is RULES
+
+
+def test_a_model_learns_with_memory_and_fantasies():
+    dataset = data.load(data.Settings())
+    few = dataset.train[jnp.arange(6)]
+    model = data.build(jax.random.key(0), data.Settings(hidden=8), few)
+    algorithm = mws(optax.adam(1e-3), 2, 2, recognition="fantasy")
+    state = algorithm.init(model, few)
+    for state, info in fit(algorithm, state, few, key=jax.random.key(1), steps=40, batch_size=6):
+        assert np.isfinite(float(info.bound)) or float(info.explained) == 0
+    assert float(info.explained) > 0
+    assert all(np.isfinite(np.asarray(a)).all() for a in jax.tree.leaves(eqx.filter(state.model, eqx.is_inexact_array)))
+    for tokens in np.asarray(state.memory.programs[:, 0])[np.isfinite(np.asarray(state.memory.log_joint[:, 0]))]:
+        assert flatten(canonical(tree_of(tokens.tolist()))) == [t for t in tokens if t != END]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "algorithm", [rws(optax.adam(1e-3), 3), rws(optax.adam(1e-3), 3, "sleep"), vimco(optax.adam(1e-3), 3)]
+)
+def test_the_rivals_run_too(algorithm):
+    few = data.load(data.Settings()).train[jnp.arange(6)]
+    model = data.build(jax.random.key(0), data.Settings(hidden=8), few)
+    for state, info in fit(algorithm, algorithm.init(model, few), few, key=jax.random.key(1), steps=20, batch_size=6):
+        assert not np.isnan(float(info.bound))
+    assert all(np.isfinite(np.asarray(a)).all() for a in jax.tree.leaves(eqx.filter(state.model, eqx.is_inexact_array)))
+
+
+def test_the_papers_concepts_are_read_where_they_are():
+    try:
+        found = data.concepts("paper")
+    except Refusal as absent:
+        pytest.skip(str(absent))
+    assert len(found) == 1000
+    assert found[0].train == ["HF11", "HF12", "HF7", "HF15", "HF3"]
+    assert len(data.concepts("all")) + len(data.concepts("calibration")) == 1000 + len(data.concepts("large"))
+
+
+def test_pictures_can_be_drawn():
+    x = as_strings(["$5", "$12"], STRINGS, LONGEST)
+    figure = Figure()
+    picture(figure, x, [(padded(tokens_of(r"$\d+")), 0.9), (padded(tokens_of(r".+")), 0.1)])
+    FigureCanvasAgg(figure).draw()
+    assert len(figure.axes) == 2

@@ -2,6 +2,6 @@
 
 from wakesleep.domain import Domain
 from wakesleep.domains.automata.data import Settings, build, load, programs
-from wakesleep.domains.automata.show import picture, show, words
+from wakesleep.domains.automata.show import picture, remarks, show, words
 
-DOMAIN = Domain("automata", Settings, load, build, show, words, picture, programs)
+DOMAIN = Domain("automata", Settings, load, build, show, words, picture, programs, remarks)

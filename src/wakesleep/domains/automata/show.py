@@ -53,6 +53,12 @@ def noise(x: Picture, z: Rule, sizes: tuple[int, ...]) -> tuple[float, float]:
     return a / (a + b), float(np.sqrt(a * b / ((a + b) ** 2 * (a + b + 1))))
 
 
+def remarks(x: Picture, z: Rule) -> str:
+    """The image's own noise under the rule, with its uncertainty."""
+    mean, spread = noise(x, z, sizes_of(x, z))
+    return f"noise {100 * mean:.2f} ± {100 * spread:.2f} %"
+
+
 def sizes_of(x: Picture, z: Rule) -> tuple[int, ...]:
     """Sizes from the rule's to the widest that the image was counted for."""
     widest = int(np.log2(x.counts.shape[0]))
