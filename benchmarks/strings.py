@@ -33,6 +33,7 @@ from wakesleep.runs import write_whole
 
 Accept = Callable[..., Any]
 OTHERS, MEMBERS = 200, 50
+SHARE = 0.95
 
 
 def main() -> None:
@@ -53,7 +54,7 @@ def main() -> None:
         for tool in options.tools:
             rows.append({"what": "columns", "tool": tool, "examples": count, **usefulness(tool, columns, count)})
             print(rows[-1], flush=True)
-    settings = {"columns": len(columns), "others": OTHERS, "members": MEMBERS, "share": 0.95, "data": "novel"}
+    settings = {"columns": len(columns), "others": OTHERS, "members": MEMBERS, "share": SHARE, "data": "novel"}
     options.output.mkdir(parents=True, exist_ok=True)
     write_whole(options.output / "benchmark-strings.json", dump({"rows": rows, "settings": settings}))
 
@@ -151,7 +152,17 @@ Made = tuple[Accept, float, Callable[[Sequence[str]], Any] | None]
 
 def _ours(examples: list[str]) -> Made:
     found = explain_strings(examples)
-    return found.accepts, float(len(found.patterns[0].regex)), found.evidence
+    known: dict[tuple[str, ...], Any] = {}
+
+    def evidence(values: Sequence[str]) -> Any:
+        key = tuple(values)
+        if key not in known:
+            known[key] = found.evidence(values)
+        return known[key]
+
+    # As `found.accepts`, which would compute the evidence once more.
+    threshold = found.threshold(SHARE)
+    return (lambda values: evidence(values) >= threshold), float(len(found.patterns[0].regex)), evidence
 
 
 def _by_regexes(patterns: list[str]) -> Made:

@@ -27,6 +27,8 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the domain (see: wakesleep domains DOMAIN)."),
 ]
 WORTH_SHOWING = 0.05
+WIDE = 120
+"""A terminal of so many characters has room for words beside regexes."""
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 
@@ -311,19 +313,24 @@ def _show_columns(findings: list[Any], most: int, export: str | None, as_json: b
     if as_json:
         _print_json(rows)
         return
+    wide = out.width >= WIDE
     shown: list[tuple[str, ...]] = []
     for row in rows:
         likely = [p for i, p in enumerate(row["patterns"][:most]) if i == 0 or p["probability"] >= WORTH_SHOWING]
         for i, p in enumerate(likely):
             name, seen = (row["column"], ", ".join(row["samples"][:3])) if i == 0 else ("", "")
-            shown.append((name, f"{100 * p['probability']:.0f} %", p["regex"], p["description"], seen))
-        if row["outliers"]:
-            shown.append(("", "", f"does not fit: {', '.join(map(repr, row['outliers'][:5]))}", "", ""))
-        if "outside_alphabet" in row:
-            shown.append(("", "", f"not ASCII: {', '.join(map(repr, row['outside_alphabet'][:5]))}", "", ""))
-        if "passed_over" in row:
-            shown.append((row["column"], "", f"passed over: {row['passed_over']}", "", ""))
-    _table("columns", ("column", "", "pattern", "in words", "new samples"), shown)
+            said = (p["description"],) if wide else ()
+            shown.append((name, f"{100 * p['probability']:.0f} %", p["regex"], *said, seen))
+        for note in _notes(row):
+            shown.append(("" if likely else row["column"], "", note, *([""] * (1 + wide))))
+    _table("columns", ("column", "", "pattern", *(("in words",) if wide else ()), "new samples"), shown)
+
+
+def _notes(row: dict[str, Any]) -> list[str]:
+    """What else there is to say of a column."""
+    found = {"does not fit": row["outliers"], "not ASCII": row.get("outside_alphabet", [])}
+    notes = [f"{name}: {', '.join(map(repr, values[:5]))}" for name, values in found.items() if values]
+    return notes + ([f"passed over: {row['passed_over']}"] if "passed_over" in row else [])
 
 
 def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -206,12 +206,15 @@ class LstmWriter(Writer):
     lstm: Lstm
     output: Float[Array, "h v"]
     bias: Float[Array, "v"]
+    share: float
+    """The share of tokens that may be any, so that nothing is much less likely than what was never learned."""
 
-    def __init__(self, key: Key[Array, ""], hidden: int, bias: Float[np.ndarray, "v"]):
+    def __init__(self, key: Key[Array, ""], hidden: int, bias: Float[np.ndarray, "v"], share: float = 0.0):
         key_lstm, key_output = jax.random.split(key)
         self.lstm = Lstm(key_lstm, bias.shape[0], hidden)
         self.output = jax.random.normal(key_output, (hidden, bias.shape[0])) * 0.1 / np.sqrt(hidden)
         self.bias = jnp.asarray(bias, jnp.float32)
+        self.share = share
 
     def begin(self, h: None) -> tuple[Array, Array]:
         """The LSTM's start."""
@@ -224,7 +227,8 @@ class LstmWriter(Writer):
 
     def opinion(self, output: Float[Array, "h"], h: None) -> Opinion:
         """A linear map of the LSTM's output."""
-        return Opinion(output @ self.output + self.bias)
+        logits = output @ self.output + self.bias
+        return Opinion(logits, jnp.ones_like(logits), self.share) if self.share else Opinion(logits)
 
 
 class TokenPrior(Prior):

@@ -1,10 +1,7 @@
 """A column explained: regexes with their probabilities, and what follows from them for other strings."""
 
-import itertools
 import random
-import re
 import time
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,27 +15,31 @@ from jaxtyping import Array, Bool, Float, Int
 from wakesleep.columns.knowledge import Knowledge
 from wakesleep.columns.search import Effort, search
 from wakesleep.columns.standard import Standard, standard
+from wakesleep.columns.variants import branches, distinct, divided, join, wider
 from wakesleep.columns.wording import describe
 from wakesleep.domains.strings.data import in_alphabet
 from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings, as_text
-from wakesleep.domains.strings.language import BAR, flatten, text_of, tree_of
+from wakesleep.domains.strings.language import flatten, text_of, tree_of
 from wakesleep.errors import Refusal, require_at_least, require_share
 from wakesleep.memory import Weighted
 from wakesleep.model import Model
-from wakesleep.networks import END
 
 SUBSET, SUBSETS = 8, 2
 """A search sees so many strings; a longer column is searched from several such samples."""
-SIDE = 4
-"""So many regexes of each side of a divided column are joined."""
+SIDE, WIDENED = 4, 4
+"""So many regexes of each side of a divided column are joined, and so many of the best are made wider."""
 JUDGED = 64
 """Programs are weighed by at most so many strings of a column."""
 LENGTHS = (32, 64)
 """Arrays of strings have one of these widths, so that little is compiled."""
-ROOM = 160
+ROOM = 256
 """So many candidates are weighed."""
 COMMON = 2 * ROOM
 """So many of the known regexes, the commonest, say what strings are like anywhere."""
+TEMPER = 0.7
+"""Values of a column resemble each other more than independent draws do: each says less than it seems to."""
+EITHER = 0.05
+"""The probability that a column is of two concepts: the prior, which sees them apart, does not know of it."""
 STRAY = 0.02
 """The share of values that are taken to have strayed into the column from anywhere."""
 MOST_PATTERNS, LEAST = 5, 0.005
@@ -123,7 +124,8 @@ def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None =
     shuffled = random.Random(seed).sample(usable, len(usable))
     judged = shuffled[:JUDGED]
     candidates = _candidates(judged, knowledge, effort, seed)
-    posterior = _weigh(knowledge, candidates, judged)
+    best = _weigh(knowledge, candidates, judged)
+    posterior = _weigh(knowledge, np.concatenate([candidates, wider(np.asarray(best.programs[:WIDENED]))]), judged)
     searches = (SUBSETS if len(judged) > SUBSET else 1) + len(divided(judged))
     scored = searches * (effort.programs + knowledge.known.shape[0])
     patterns = _patterns(posterior, max(map(len, usable)))
@@ -153,48 +155,21 @@ def _candidates(judged: list[str], knowledge: Knowledge, effort: Effort, seed: i
 
     found = [best(judged, number) for number in range(SUBSETS if len(judged) > SUBSET else 1)]
     sides = [best(side, SUBSETS + number)[:SIDE] for number, side in enumerate(divided(judged))]
-    return np.unique(np.concatenate([*found, join(*sides)] if sides else found), axis=0)
-
-
-def divided(strings: list[str]) -> list[list[str]]:
-    """The strings of the commonest shape, and the others; nothing if no shape is shared or all share one."""
-    shapes = [_shape(s) for s in strings]
-    common, count = Counter(shapes).most_common(1)[0]
-    if count in (1, len(strings)):
-        return []
-    pairs = list(zip(strings, shapes, strict=True))
-    return [[s for s, shape in pairs if shape == common], [s for s, shape in pairs if shape != common]]
-
-
-def _shape(text: str) -> str:
-    """A text with each run of capitals, of small letters and of digits as one character."""
-    for run, name in (("[A-Z]+", "A"), ("[a-z]+", "a"), ("[0-9]+", "9")):
-        text = re.sub(run, name, text)
-    return text
-
-
-def join(left: Int[np.ndarray, "j t"], right: Int[np.ndarray, "k t"]) -> Int[np.ndarray, "n t"]:
-    """Every `E1|E2` and `E2|E1` that fits the length."""
-    length, found = left.shape[1], []
-    for one, other in itertools.product(left.tolist(), right.tolist()):
-        bodies = [[t for t in z if t != END] for z in (one, other)]
-        if sum(map(len, bodies)) < length:
-            for a, b in (bodies, bodies[::-1]):
-                found.append([*a, BAR, *b] + [END] * (length - len(a) - len(b) - 1))
-    return np.array(found, np.int32).reshape(-1, length)
+    return distinct(np.concatenate([*found, join(*sides)] if sides else found))
 
 
 def _weigh(knowledge: Knowledge, candidates: Int[np.ndarray, "k t"], judged: list[str]) -> Weighted:
     """The posterior over the candidates, given strings of which a few may have strayed in from anywhere.
 
-    log p(z) + the sum over strings of log ((1 - STRAY) p(string | z) + STRAY p0(string)).
+    log p(z) + the sum over strings of log ((1 - STRAY) p(string | z) + STRAY p0(string)), all times `TEMPER`.
     """
+    candidates = distinct(candidates)[:ROOM]
     programs = np.zeros((ROOM, candidates.shape[1]), np.int32)
-    programs[: len(candidates)] = candidates[:ROOM]
+    programs[: len(candidates)] = candidates
     z = jnp.asarray(programs)
     anywhere = np.log(STRAY) + _log_anywhere(knowledge, judged)
     robust = np.logaddexp(np.log1p(-STRAY) + _log_each(knowledge.model, z, judged), anywhere[None, :])
-    log_joint = np.asarray(_log_prior(knowledge.model, z), np.float64) + robust.sum(axis=1)
+    log_joint = TEMPER * (_log_prior(knowledge.model, programs) + robust.sum(axis=1))
     log_joint[len(candidates) :] = -np.inf
     order = np.argsort(-log_joint, kind="stable")
     return Weighted(z[order], jnp.asarray(log_joint[order] - np.logaddexp.reduce(log_joint), jnp.float32))
@@ -247,8 +222,25 @@ def _pairs(evaluator: Regex, programs: Int[Array, "k t"], x: Strings) -> Float[A
     return jax.vmap(lambda z: evaluator.log_each(x, z))(programs)
 
 
+def _log_prior(model: Model, programs: Int[np.ndarray, "k t"]) -> Float[np.ndarray, "k"]:
+    """log p(z); a regex with alternation at its top is two concepts, each as likely as alone, with `EITHER`."""
+    parts = [branches(z) for z in programs.tolist()]
+    room = np.zeros((ROOM, programs.shape[1]), np.int32)
+    flat = [branch for part in parts for branch in part]
+    log_p = []
+    for start in range(0, len(flat), ROOM):
+        some = flat[start : start + ROOM]
+        room[: len(some)] = some
+        log_p += np.asarray(_log_written(model, jnp.asarray(room)), np.float64)[: len(some)].tolist()
+    found, place = [], 0
+    for part in parts:
+        found.append(sum(log_p[place : place + len(part)]) + np.log(EITHER) * (len(part) - 1))
+        place += len(part)
+    return np.array(found)
+
+
 @eqx.filter_jit
-def _log_prior(model: Model, programs: Int[Array, "k t"]) -> Float[Array, "k"]:
+def _log_written(model: Model, programs: Int[Array, "k t"]) -> Float[Array, "k"]:
     return jax.vmap(lambda z: model.prior.log_prob(z, None))(programs)
 
 

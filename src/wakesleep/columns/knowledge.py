@@ -16,6 +16,8 @@ from wakesleep.domains.strings.evaluator import as_strings
 from wakesleep.model import Model, Observations
 
 SHIPPED = "strings.safetensors"
+UNSEEN = 0.05
+"""The share of a regex's tokens that may be any."""
 
 
 class Knowledge(NamedTuple):
@@ -51,4 +53,9 @@ def load(path: Path | None = None) -> Knowledge:
     )
     like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, like)
     model, known, log_weight, calibration = models.load(path, like)
-    return Knowledge(model, known, log_weight, calibration, notes)
+    return Knowledge(smooth(model), known, log_weight, calibration, notes)
+
+
+def smooth(model: Model) -> Model:
+    """The model with a prior that is ready for what it never saw."""
+    return eqx.tree_at(lambda m: m.prior.writer.share, model, UNSEEN)

@@ -260,10 +260,9 @@ class Regex(Evaluator):
     def sample(self, key: Key[Array, ""], z: Tokens) -> Strings:
         """Independent strings, each given that it is not longer than strings may be."""
         automaton = build(z, self.chances)
-        finish = [automaton.last]
-        for _ in range(self.longest - 1):
-            finish.append(automaton.last + automaton.follow @ finish[-1])
-        weights = jnp.stack(finish[::-1])
+        # At each place, the probability of ending within the characters that are left.
+        shorter = lambda ending, _: (automaton.last + automaton.follow @ ending, ending)  # noqa: E731
+        weights = jax.lax.scan(shorter, automaton.last, None, length=self.longest)[1][::-1]
         uniform = jax.random.uniform(fused(key), (self.strings, self.longest, 2))
         characters = jax.vmap(lambda u: self._walk(u, z, automaton, weights))(uniform)
         return Strings(characters.astype(jnp.int8), jnp.sum(characters != PAST, axis=1))

@@ -1,0 +1,114 @@
+"""Regexes made from others: two joined by alternation, and wider ones, which the examples alone do not call for.
+
+A search keeps the best regexes, and these are narrow: all of five years began with 20 by chance or for a reason.
+What the wider ones are worth, their probability decides; without them a value that is a little different has none.
+"""
+
+import itertools
+import re
+from collections import Counter
+
+import numpy as np
+from jaxtyping import Int
+
+from wakesleep.domains.strings.language import (
+    BAR,
+    CHARACTERS,
+    CLOSE,
+    FIRST_CLASS,
+    OPEN,
+    OPTIONAL,
+    PLUS,
+    STAR,
+    TOKEN,
+    canonical,
+    flatten,
+    tree_of,
+)
+from wakesleep.networks import END
+
+Programs = Int[np.ndarray, "k t"]
+DIGIT, UPPER, LOWER, WORD = (TOKEN[s] for s in (r"\d", r"\u", r"\l", r"\w"))
+MANY = (OPTIONAL, STAR, PLUS)
+
+
+def divided(strings: list[str]) -> list[list[str]]:
+    """The strings of the commonest shape, and the others; nothing if no shape is shared or all share one."""
+    shapes = [_shape(s) for s in strings]
+    common, count = Counter(shapes).most_common(1)[0]
+    if count in (1, len(strings)):
+        return []
+    pairs = list(zip(strings, shapes, strict=True))
+    return [[s for s, shape in pairs if shape == common], [s for s, shape in pairs if shape != common]]
+
+
+def _shape(text: str) -> str:
+    """A text with each run of capitals, of small letters and of digits as one character."""
+    for run, name in (("[A-Z]+", "A"), ("[a-z]+", "a"), ("[0-9]+", "9")):
+        text = re.sub(run, name, text)
+    return text
+
+
+def join(left: Int[np.ndarray, "j t"], right: Int[np.ndarray, "k t"]) -> Int[np.ndarray, "n t"]:
+    """Every `E1|E2` and `E2|E1` that fits the length."""
+    length, found = left.shape[1], []
+    for one, other in itertools.product(left.tolist(), right.tolist()):
+        bodies = [[t for t in z if t != END] for z in (one, other)]
+        if sum(map(len, bodies)) < length:
+            for a, b in (bodies, bodies[::-1]):
+                found.append([*a, BAR, *b] + [END] * (length - len(a) - len(b) - 1))
+    return np.array(found, np.int32).reshape(-1, length)
+
+
+def branches(z: list[int]) -> list[list[int]]:
+    """The branches of a program that has alternation outside of all brackets; else the program alone."""
+    depth, cuts = 0, []
+    for i, token in enumerate(z):
+        depth += (token == OPEN) - (token == CLOSE)
+        if token == BAR and depth == 0:
+            cuts.append(i)
+    edges = [-1, *cuts, len(z)]
+    parts = [z[a + 1 : b] for a, b in itertools.pairwise(edges)]
+    return [part + [END] * (len(z) - len(part)) for part in parts]
+
+
+def wider(programs: Programs) -> Programs:
+    """Wider forms of each program: characters as classes, runs of any length, classes as the class of both."""
+    length, found = programs.shape[1], []
+    for z in programs.tolist():
+        body = [t for t in z if t != END]
+        if body:
+            plain = [_widen(t) for t in body]
+            one = [[*body[:i], _widen(t), *body[i + 1 :]] for i, t in enumerate(body)]
+            loose = _loosen(plain)
+            either = _loosen([WORD if t in (DIGIT, UPPER, LOWER) else t for t in plain])
+            found += [plain, *one, _loosen(body), *map(_loosen, one), loose, either]
+    kept = [flatten(canonical(tree_of(body))) for body in found]
+    fitting = [body + [END] * (length - len(body)) for body in kept if len(body) <= length]
+    return distinct(np.array(fitting, np.int32).reshape(-1, length))
+
+
+def distinct(programs: Programs) -> Programs:
+    """Each program once, in the order in which they come."""
+    _, places = np.unique(programs, axis=0, return_index=True)
+    return programs[np.sort(places)]
+
+
+def _widen(token: int) -> int:
+    """The class of a letter or a digit; other tokens as they are."""
+    if not 0 < token < FIRST_CLASS:
+        return token
+    c = CHARACTERS[token - 1]
+    return DIGIT if c.isdigit() else UPPER if c.isupper() else LOWER if c.islower() else token
+
+
+def _loosen(body: list[int]) -> list[int]:
+    """Runs of the same class, repeated or not, as one or more of it."""
+    found: list[int] = []
+    for token in body:
+        if token in (DIGIT, UPPER, LOWER, WORD) and found[-2:] == [token, PLUS]:
+            continue
+        if token in MANY and found[-1:] == [PLUS]:
+            continue
+        found += [token, PLUS] if token in (DIGIT, UPPER, LOWER, WORD) else [token]
+    return found

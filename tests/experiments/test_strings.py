@@ -1,0 +1,71 @@
+"""The tables of strings, from results made by hand; and the whole experiment, small."""
+
+import json
+
+import numpy as np
+import pytest
+
+from wakesleep.experiments import results
+from wakesleep.experiments.results import complete, resize
+from wakesleep.experiments.strings import FULL, PAPER, QUICK, Plan, reproduce
+from wakesleep.report import strings as report
+
+
+def row(algorithm: str, k: int, split: str, nll: float) -> dict:
+    inferred = [{"strings": ["a1", "b2", "c3"], "regex": r"\l\d|x", "samples": ["q7"]}]
+    return {
+        "algorithm": algorithm, "K": k, "seed": 0, "steps": 10, "split": split, "nll": nll, "nll_spread": 1.0,
+        "nll_conditional": nll - 5, "flatness": {"100": nll, "1000": nll - 0.1}, "alternation": 3, "bracketed": 4,
+        "inferred": inferred, "prior": [{"regex": "a|b", "samples": ["a"]}], "curve": [[5, -9.0], [10, -8.0]],
+        "paper": PAPER[algorithm][k],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [row(a, k, s, 80.0 + k) for a in ("MWS", "RWS", "VIMCO") for k in (2, 5) for s in ("background", "novel")]
+    table = {"rows": rows, "settings": {}, "cpu_seconds": 1.0}
+    (tmp_path / "strings.json").write_text(results.dump(table))
+    return tmp_path
+
+
+def test_tables_show_ours_beside_the_papers(folder):
+    assert "| MWS | 82.0 (84.1) | 85.0 (82.8) |" in report.TABLES["strings"](folder)
+    assert "| novel, given five, RWS | 77.0 | 80.0 |" in report.TABLES["strings-novel"](folder)
+    assert "| VIMCO | 3 / 4 | 3 / 4 |" in report.TABLES["strings-programs"](folder)
+    assert r"`\l\d\|x` `q7`" in report.TABLES["strings-inferred"](folder)
+    assert r"| `a\|b` | `a` |" in report.TABLES["strings-prior"](folder)
+    assert "| MWS, K = 2 | 82.00 | 81.90 |" in report.TABLES["strings-flatness"](folder)
+    assert report.DRAW["strings"](folder)[0].stat().st_size > 1000
+
+
+def test_a_cell_may_have_several_rows_and_other_processes_add_theirs(tmp_path):
+    path = tmp_path / "table.json"
+
+    def compute(cell):
+        other = {"rows": [{"K": 9, "nll": 0.0}], "settings": {"a": 1}, "cpu_seconds": 0.0}
+        if not path.exists():
+            path.write_text(json.dumps(other))  # as another process would, in the meantime
+        return [{"split": "background"}, {"split": "novel"}]
+
+    rows = complete(path, {"a": 1}, [{"K": 2}, {"K": 3}], compute, lambda line: None)
+    assert [(r["K"], r.get("split")) for r in rows] == [
+        (9, None), (2, "background"), (2, "novel"), (3, "background"), (3, "novel"),
+    ]  # fmt: skip
+    said: list[str] = []
+    complete(path, {"a": 1}, [{"K": 2}], compute, said.append)
+    assert said == ["K=2: done before"]
+
+
+def test_a_plan_can_be_cut_to_some_cells():
+    plan = resize(FULL["strings"], 7, None, ["RWS"], [3])
+    assert (plan.steps, plan.algorithms, plan.ks) == (7, ("RWS",), (3,))
+    assert QUICK["strings"].steps < FULL["strings"].steps
+
+
+@pytest.mark.slow
+def test_the_experiment_runs_from_end_to_end(tmp_path):
+    plan = Plan(steps=20, hidden=8, samples=20, flatness=(10, 20), few=5, conditional=20, ks=(2,), algorithms=("MWS",))
+    rows = reproduce(tmp_path, plan, lambda line: None)
+    assert [r["split"] for r in rows] == ["background", "novel"]
+    assert all(np.isfinite([r["nll"], r["nll_conditional"]]).all() for r in rows)
