@@ -27,7 +27,7 @@ from wakesleep.domains.strings.language import (
 )
 from wakesleep.networks import END
 
-Programs = Int[np.ndarray, "k t"]
+Programs = Int[np.ndarray, "_ t"]
 DIGIT, UPPER, LOWER, WORD = (TOKEN[s] for s in (r"\d", r"\u", r"\l", r"\w"))
 MANY = (OPTIONAL, STAR, PLUS)
 
