@@ -3,8 +3,9 @@
     python benchmarks/strings.py            # both; writes results/benchmark-strings.json
     pip install 'wakesleep[peers]'          # the tools to compare with
 
-Members of a column are accepted or not from n examples of it; the values to be rejected are one from each of 200 other
-columns. Nothing of these columns was used to train or to calibrate.
+Finished rows are kept, as those of `wakesleep reproduce` are. Members of a column are accepted or not from n examples
+of it; the values to be rejected are one from each of 200 other columns. Nothing of these columns was used to train or
+to calibrate.
 """
 
 import argparse
@@ -26,10 +27,9 @@ from wakesleep.commands import cache_compilation
 from wakesleep.domains.strings.data import Concept, Settings, build, concepts, load
 from wakesleep.domains.strings.evaluator import Regex, as_text
 from wakesleep.domains.strings.language import tree_of
-from wakesleep.experiments.results import dump
+from wakesleep.experiments.results import Row, complete
 from wakesleep.keys import fused
 from wakesleep.model import over_programs
-from wakesleep.runs import write_whole
 
 Accept = Callable[..., Any]
 OTHERS, MEMBERS = 200, 50
@@ -45,18 +45,18 @@ def main() -> None:
     parser.add_argument("--tools", nargs="*", default=list(TOOLS))
     options = parser.parse_args()
     cache_compilation()
-    rows: list[dict[str, Any]] = []
-    for pairs in options.pairs:
-        rows.append({"what": "evaluator", "pairs": pairs, **evaluator_speed(pairs)})
-        print(rows[-1], flush=True)
     columns = concepts("novel")[: options.columns]
-    for count in options.examples:
-        for tool in options.tools:
-            rows.append({"what": "columns", "tool": tool, "examples": count, **usefulness(tool, columns, count)})
-            print(rows[-1], flush=True)
-    settings = {"columns": len(columns), "others": OTHERS, "members": MEMBERS, "share": SHARE, "data": "novel"}
-    options.output.mkdir(parents=True, exist_ok=True)
-    write_whole(options.output / "benchmark-strings.json", dump({"rows": rows, "settings": settings}))
+    cells: list[Row] = [{"what": "evaluator", "pairs": pairs} for pairs in options.pairs]
+    cells += [{"what": "columns", "tool": t, "examples": n} for n in options.examples for t in options.tools]
+
+    def compute(cell: Row) -> Row:
+        if cell["what"] == "evaluator":
+            return evaluator_speed(cell["pairs"])
+        return usefulness(cell["tool"], columns, cell["examples"])
+
+    settings = {"others": OTHERS, "members": MEMBERS, "share": SHARE, "data": "novel"}
+    for row in complete(options.output / "benchmark-strings.json", settings, cells, compute):
+        print(row)
 
 
 def evaluator_speed(pairs: int, repeats: int = 9) -> dict[str, Any]:

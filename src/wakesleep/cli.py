@@ -157,7 +157,7 @@ def check(
     domain: Annotated[str, typer.Argument(help="strings.")],
     patterns: Annotated[Path, typer.Argument(help="What `wakesleep explain strings TABLE --json` printed.")],
     file: Annotated[Path, typer.Argument(help="The new table.")],
-    share: Annotated[float, typer.Option(help="The share of true members that is to be accepted.")] = 0.99,
+    share: Annotated[float, typer.Option(help="The share of true members that is to be accepted.")] = 0.97,
     as_json: Json = False,
 ) -> None:
     """Check new data against saved patterns; the exit code is 1 if any value does not fit."""

@@ -21,11 +21,13 @@ def test_strings_are_divided_by_their_commonest_shape():
     assert divided(["9.5%", "NA", "12.7%"]) == [["9.5%", "12.7%"], ["NA"]]
     assert divided(["A1", "B22"]) == []
     assert divided(["A1", "b", "?"]) == []
+    assert divided([f"A{i}" for i in range(30)] + ["x"]) == []
 
 
 def test_two_sides_are_joined_where_they_fit():
     assert texts(join(programs(r"\d+%"), programs("NA"))) == [r"\d+%|NA", r"NA|\d+%"]
     assert len(join(programs("a" * 6), programs("b" * 6))) == 0
+    assert len(join(programs("a|b"), programs("c"))) == 0
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,8 @@ class Explanation:
     def accepts(self, strings: Iterable[Any], share: float = 0.95) -> Bool[np.ndarray, "s"]:
         """Whether each string is taken for a member, so that about `share` of the true members are."""
         require_share("share", share)
-        return self.evidence(strings) >= self.threshold(share)
+        # A string that no regex allows has the least evidence there is, and is never accepted.
+        return self.evidence(strings) > max(self.threshold(share), np.log(STRAY) + 1e-4)
 
     def threshold(self, share: float) -> float:
         """The evidence that is passed by that share of the true members, measured on other columns."""
@@ -104,7 +105,7 @@ class Explanation:
         require_at_least("count", count, 1)
         return _sample(jax.random.key(seed), self.knowledge.model, self.posterior, count)
 
-    def outliers(self, strings: Iterable[Any], share: float = 0.99) -> list[str]:
+    def outliers(self, strings: Iterable[Any], share: float = 0.97) -> list[str]:
         """The strings that do not fit, the worst first, each once."""
         strings = list(dict.fromkeys(_listed(strings)))
         evidence = self.evidence(strings)

@@ -118,7 +118,7 @@ class Violation(NamedTuple):
     rows: int
 
 
-def check(columns: Sequence[Column], saved: dict[str, Explanation], share: float = 0.99) -> list[Violation]:
+def check(columns: Sequence[Column], saved: dict[str, Explanation], share: float = 0.97) -> list[Violation]:
     """The values of new data that the saved patterns do not accept."""
     missing = [name for name in saved if name not in {c.name for c in columns}]
     if missing:

@@ -30,13 +30,15 @@ from wakesleep.networks import END
 Programs = Int[np.ndarray, "_ t"]
 DIGIT, UPPER, LOWER, WORD = (TOKEN[s] for s in (r"\d", r"\u", r"\l", r"\w"))
 MANY = (OPTIONAL, STAR, PLUS)
+FEW = 0.1
+"""Values of other shapes are strays, and not a concept of their own, where they are fewer than this share."""
 
 
 def divided(strings: list[str]) -> list[list[str]]:
-    """The strings of the commonest shape, and the others; nothing if no shape is shared or all share one."""
+    """The strings of the commonest shape, and the others; nothing if no shape is shared, or the others are few."""
     shapes = [_shape(s) for s in strings]
     common, count = Counter(shapes).most_common(1)[0]
-    if count in (1, len(strings)):
+    if count == 1 or len(strings) - count < max(1, FEW * len(strings)):
         return []
     pairs = list(zip(strings, shapes, strict=True))
     return [[s for s, shape in pairs if shape == common], [s for s, shape in pairs if shape != common]]
@@ -50,11 +52,11 @@ def _shape(text: str) -> str:
 
 
 def join(left: Int[np.ndarray, "j t"], right: Int[np.ndarray, "k t"]) -> Int[np.ndarray, "n t"]:
-    """Every `E1|E2` and `E2|E1` that fits the length."""
+    """Every `E1|E2` and `E2|E1` that fits the length, of regexes that are no unions themselves."""
     length, found = left.shape[1], []
     for one, other in itertools.product(left.tolist(), right.tolist()):
         bodies = [[t for t in z if t != END] for z in (one, other)]
-        if sum(map(len, bodies)) < length:
+        if sum(map(len, bodies)) < length and len(branches(one)) == len(branches(other)) == 1:
             for a, b in (bodies, bodies[::-1]):
                 found.append([*a, BAR, *b] + [END] * (length - len(a) - len(b) - 1))
     return np.array(found, np.int32).reshape(-1, length)

@@ -64,17 +64,18 @@ def table_prior(folder: Path) -> str:
 
 
 def table_inferred(folder: Path) -> str:
-    """The best regex of a dozen concepts for each algorithm with the largest K that all have."""
+    """The best regex of a dozen concepts for each of the main algorithms, with the largest K that all have."""
     rows = _rows(folder, "background")
-    shared = set.intersection(*({r["K"] for r in rows if r["algorithm"] == a} for a in MAIN))
-    chosen = {a: next(r for r in rows if r["algorithm"] == a and r["K"] == max(shared)) for a in MAIN}
+    names = [a for a in MAIN if a in _names(rows)]
+    shared = set.intersection(*({r["K"] for r in rows if r["algorithm"] == a} for a in names))
+    chosen = {a: next(r for r in rows if r["algorithm"] == a and r["K"] == max(shared)) for a in names}
     found = {a: {tuple(i["strings"]): i for i in row["inferred"]} for a, row in chosen.items()}
     lines = []
-    for strings in found["MWS"]:
-        cells = [found[a].get(strings) for a in MAIN]
+    for strings in found[names[0]]:
+        cells = [found[a].get(strings) for a in names]
         said = [f"{_code(c['regex'])} {_code(c['samples'][0])}" if c else "none found" for c in cells]
         lines.append([", ".join(map(_code, strings[:3])), *said])
-    return markdown(["strings (three of five)", *(f"{a}: regex, a sample" for a in MAIN)], lines)
+    return markdown(["strings (three of five)", *(f"{a}: regex, a sample" for a in names)], lines)
 
 
 def table_peers(folder: Path) -> str:
