@@ -13,7 +13,7 @@ from wakesleep.domains.automata.data import Settings, build, load, programs, rea
 from wakesleep.domains.automata.evaluator import NoisyAutomaton, narrow, picture
 from wakesleep.domains.automata.language import Rule, RulePrior, number, rule, tables, widen
 from wakesleep.domains.automata.networks import Convolutional, Counting
-from wakesleep.domains.automata.show import extrapolate, noise, show, words
+from wakesleep.domains.automata.show import extrapolate, noise, remarks, show, words
 from wakesleep.errors import Refusal
 from wakesleep.evaluate import exact_joint
 from wakesleep.fit import fit
