@@ -11,7 +11,7 @@ from wakesleep.memory import Weighted
 from wakesleep.model import Observations
 from wakesleep.report.figures import save
 
-MOST_ROWS = 12
+MOST_ROWS, NARROWEST = 12, 6.0
 
 
 def draw_posteriors(
@@ -20,7 +20,7 @@ def draw_posteriors(
     """One row for each observation (a dozen at most), one panel for each of its best programs."""
     rows = min(len(names), MOST_ROWS)
     programs, log_weight = jax.tree.map(np.asarray, tuple(weighted))
-    figure = Figure(figsize=(1.8 * most, 1.9 * rows))
+    figure = Figure(figsize=(max(1.8 * most, NARROWEST), 1.9 * rows))
     for row, part in enumerate(figure.subfigures(rows, 1, squeeze=False)[:, 0]):
         order = np.argsort(-log_weight[row], kind="stable")[:most]
         best = [
