@@ -162,7 +162,7 @@ def _ours(examples: list[str]) -> Made:
 
     # As `found.accepts`, which would compute the evidence once more.
     threshold = found.threshold(SHARE)
-    return (lambda values: evidence(values) >= threshold), float(len(found.patterns[0].regex)), evidence
+    return (lambda values: evidence(values) > threshold), float(len(found.patterns[0].regex)), evidence
 
 
 def _by_regexes(patterns: list[str]) -> Made:

@@ -58,6 +58,10 @@ def test_log_prob_is_that_of_the_mixture_of_regexes(codes):
 def test_a_higher_share_accepts_more(codes):
     thresholds = [codes.threshold(share) for share in (0.5, 0.9, 0.99)]
     assert thresholds == sorted(thresholds, reverse=True)
+    strange = ["2014-01-02", "x" * 300]
+    for share in (0.5, 0.95, 0.999):
+        rejected = [s for s, good in zip(strange, codes.accepts(strange, share), strict=True) if not good]
+        assert sorted(rejected) == sorted(codes.outliers(strange, share)) == sorted(strange)
     with pytest.raises(Refusal, match="share"):
         codes.accepts(CODES, share=1.5)
 

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from benchmarks.plain_regex import probability
 from tests.regexes import ATOMS, LENGTH, standard, trees
 from wakesleep.algorithms import mws, rws, vimco
-from wakesleep.domains.strings import data, language
+from wakesleep.domains.strings import data
 from wakesleep.domains.strings.evaluator import ABSENT, SPEED, Regex, Strings, as_strings, as_text, build
 from wakesleep.domains.strings.language import (
     BAR,
@@ -267,7 +267,6 @@ def test_a_concept_of_other_characters_is_left_out_and_counted(tmp_path):
     dataset = data.load(data.Settings(data=path))
     assert dataset.names == ["code"]
     assert "1 left out" in dataset.note
-    assert language.RULES is RULES
 
 
 def test_a_model_learns_with_memory_and_fantasies():

@@ -89,16 +89,18 @@ class Explanation:
 
     def accepts(self, strings: Iterable[Any], share: float = 0.95) -> Bool[np.ndarray, "s"]:
         """Whether each string is taken for a member, so that about `share` of the true members are."""
-        require_share("share", share)
-        # A string that no regex allows has the least evidence there is, and is never accepted.
-        return self.evidence(strings) > max(self.threshold(share), np.log(STRAY) + 1e-4)
+        return self.evidence(strings) > self.threshold(share)
 
     def threshold(self, share: float) -> float:
-        """The evidence that is passed by that share of the true members, measured on other columns."""
+        """The evidence that is passed by that share of the true members, measured on other columns.
+
+        A string that no regex allows has the least evidence there is, and never passes.
+        """
+        require_share("share", share)
         table = np.asarray(self.knowledge.calibration)
         counts = np.log(self.knowledge.notes["examples"])
         levels = [np.interp(1 - share, np.linspace(0, 1, table.shape[1]), row) for row in table]
-        return float(np.interp(np.log(max(len(self.examples), 1)), counts, levels))
+        return max(float(np.interp(np.log(max(len(self.examples), 1)), counts, levels)), float(np.log(STRAY)) + 1e-4)
 
     def sample(self, count: int, seed: int = 0) -> list[str]:
         """New strings, each from a regex drawn from the posterior."""
@@ -110,7 +112,7 @@ class Explanation:
         strings = list(dict.fromkeys(_listed(strings)))
         evidence = self.evidence(strings)
         order = np.argsort(evidence, kind="stable")
-        return [strings[i] for i in order if evidence[i] < self.threshold(share)]
+        return [strings[i] for i in order if evidence[i] <= self.threshold(share)]
 
 
 def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None = None, seed: int = 0) -> Explanation:
@@ -127,7 +129,7 @@ def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None =
     candidates = _candidates(judged, knowledge, effort, seed)
     best = _weigh(knowledge, candidates, judged)
     posterior = _weigh(knowledge, np.concatenate([candidates, wider(np.asarray(best.programs[:WIDENED]))]), judged)
-    searches = (SUBSETS if len(judged) > SUBSET else 1) + len(divided(judged))
+    searches = _samples(judged) + len(divided(judged))
     scored = searches * (effort.programs + knowledge.known.shape[0])
     patterns = _patterns(posterior, max(map(len, usable)))
     return Explanation(tuple(judged), patterns, Cost(scored, time.monotonic() - start), knowledge, posterior)
@@ -154,9 +156,14 @@ def _candidates(judged: list[str], knowledge: Knowledge, effort: Effort, seed: i
         q = search(key, knowledge.model, knowledge.known, x, effort)
         return np.asarray(q.programs[0])[np.isfinite(np.asarray(q.log_weight[0]))]
 
-    found = [best(judged, number) for number in range(SUBSETS if len(judged) > SUBSET else 1)]
+    found = [best(judged, number) for number in range(_samples(judged))]
     sides = [best(side, SUBSETS + number)[:SIDE] for number, side in enumerate(divided(judged))]
     return distinct(np.concatenate([*found, join(*sides)] if sides else found))
+
+
+def _samples(judged: list[str]) -> int:
+    """From how many samples a column is searched."""
+    return SUBSETS if len(judged) > SUBSET else 1
 
 
 def _weigh(knowledge: Knowledge, candidates: Int[np.ndarray, "k t"], judged: list[str]) -> Weighted:
