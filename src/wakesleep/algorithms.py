@@ -6,6 +6,7 @@ survives a step.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -72,24 +73,27 @@ def mws(
     recognition: str = "replay",
     replay: str = "draw",
     explore: float = 0.0,
+    revise: float = 0.0,
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
 
     `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
     `explore` is the share of proposals drawn from the prior, where the paper draws all from r: r trained on a small
-    memory proposes little but that memory, and any proposal may enter it, whatever its distribution.
+    memory proposes little but that memory, and any proposal may enter it, whatever its distribution. For the same
+    reason `revise` is the share of proposals that are remembered programs, drawn from Q, with a small change.
     """
     require_at_least("memory_size", memory_size, 1)
     require_at_least("proposals", proposals, 1)
     require_one_of("recognition", recognition, ("replay", "fantasy"))
     require_one_of("replay", replay, ("draw", "expected"))
     require_share("explore", explore)
+    require_share("revise", revise)
 
     def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
-        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals, explore)
+        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals, explore, revise)
         z, weight = _replayed(key_replay, updated, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c))
         if recognition == "replay":
@@ -146,6 +150,7 @@ def wake(
     batch: Batch,
     proposals: int,
     explore: float = 0.0,
+    revise: float = 0.0,
 ) -> tuple[Memory, Int[Array, "b"]]:
     """The wake phase for a batch: the merged memory rows and how many proposals entered each.
 
@@ -154,7 +159,9 @@ def wake(
     m = remembered.log_joint.shape[1]
     proposed = propose(model.recognition, key, h, proposals)
     if explore > 0:
-        proposed = _explore(model, jax.random.fold_in(key, 1), proposed, batch.c, explore)
+        proposed = _swap(jax.random.fold_in(key, 1), model.prior.sample, batch.c, proposed, explore)
+    if revise > 0:
+        proposed = _swap(jax.random.fold_in(key, 2), partial(_revised, model), (remembered, h), proposed, revise)
     pool = jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=1), remembered.programs, proposed)
     pool = refine(model.evaluator, pool, batch.x)
     log_joint = score(model, pool, batch.x, batch.c)
@@ -165,13 +172,20 @@ def wake(
     return jax.vmap(mem.merge)(old, new)
 
 
-def _explore(model: Model, key: Key[Array, ""], proposed: Program, c: Any, share: float) -> Program:
-    """The proposals [b, r, ...] with a share of them, at random, replaced by draws from the prior."""
+def _swap(key: Key[Array, ""], draw: Callable, given: Any, proposed: Program, share: float) -> Program:
+    """The proposals [b, r, ...] with a share of them, at random, replaced by draws given what is known of each x."""
     shape = jax.tree.leaves(proposed)[0].shape[:2]
-    key_prior, key_swap = jax.random.split(key)
-    drawn = jax.vmap(jax.vmap(model.prior.sample, (0, None)))(jax.random.split(key_prior, shape), c)
+    key_draw, key_swap = jax.random.split(key)
+    drawn = jax.vmap(jax.vmap(draw, (0, None)))(jax.random.split(key_draw, shape), given)
     swap = jax.random.uniform(key_swap, shape) < share
     return jax.tree.map(lambda a, b: jnp.where(swap.reshape(shape + (1,) * (a.ndim - 2)), b, a), proposed, drawn)
+
+
+def _revised(model: Model, key: Key[Array, ""], given: tuple[Memory, Any]) -> Program:
+    """A remembered program of one observation with a small change."""
+    key_draw, key_change = jax.random.split(key)
+    remembered, h = given
+    return model.recognition.revise(key_change, mem.draw(jax.random.uniform(key_draw), remembered), h)
 
 
 def _replayed(key: Key[Array, ""], rows: Memory, replay: str) -> tuple[Program, Float[Array, "b k"]]:

@@ -53,12 +53,14 @@ def train(
     proposals: Annotated[int, typer.Option(help="R: programs proposed at a visit.")] = 5,
     replay: Annotated[str, typer.Option(help="draw (the paper's) or expected (all M weighted).")] = "draw",
     explore: Annotated[float, typer.Option(help="Share of proposals drawn from the prior.")] = 0.0,
+    revise: Annotated[float, typer.Option(help="Share of proposals that change a remembered program.")] = 0.0,
     particles: Annotated[int, typer.Option(help="K: programs drawn by rws and vimco.")] = 10,
     steps: Annotated[int, typer.Option(help="Steps to make.")] = 10_000,
     batch_size: Annotated[int, typer.Option(help="Observations in a step.")] = 20,
     learning_rate: Annotated[float, typer.Option(help="Adam's.")] = 1e-3,
     seed: Annotated[int, typer.Option(help="Of the networks and of all that is drawn.")] = 0,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 5000,
+    condition: Annotated[str | None, typer.Option(help="characters: alphabet, to tell the model of it.")] = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
@@ -72,13 +74,14 @@ def train(
         "proposals": proposals,
         "replay": replay,
         "explore": explore,
+        "revise": revise,
         "particles": particles,
         "steps": steps,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
         "seed": seed,
         "checkpoint_every": checkpoint_every,
-        "settings": _pairs(settings),
+        "settings": _pairs(settings) | ({"condition": condition} if condition else {}),
     }
     _tell(commands.train(given, output, err), as_json)
 
@@ -128,13 +131,17 @@ def posterior(
 @app.command()
 def explain(
     target: Annotated[
-        str, typer.Argument(help="A run directory, or a domain: strings needs no training, others learn from the file.")
+        str,
+        typer.Argument(
+            help="A run directory, or a domain: strings and characters need no training, others learn from the file."
+        ),
     ],
     file: Annotated[Path, typer.Argument(help="The observations to explain; for strings a table, or - for lines.")],
     most: Annotated[int, typer.Option(help="Programs shown for each.")] = 5,
     steps: Annotated[int, typer.Option(help="Steps of learning where the target is a domain.")] = 10_000,
     settings: Settings = None,
     picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
+    film: Annotated[Path | None, typer.Option(help="characters: the drawing as an animated GIF.")] = None,
     column: Annotated[str | None, typer.Option(help="strings: this column alone.")] = None,
     effort: Annotated[str, typer.Option(help="strings: quick, usual or thorough.")] = "usual",
     export: Annotated[str | None, typer.Option(help="strings: print json-schema, pandera or re instead.")] = None,
@@ -144,11 +151,11 @@ def explain(
     from wakesleep import commands
 
     if target == "strings":
-        if settings or picture:
-            raise Refusal("explain strings takes no --set and no --picture; train a model of your own for those.")
+        if settings or picture or film:
+            raise Refusal("explain strings takes no --set, --picture or --film; train a model of your own for those.")
         _show_columns(commands.survey_strings(str(file), column, effort, 0, err), most, export, as_json)
         return
-    found = commands.explain(target, file, most, steps, _pairs(settings), picture, err)
+    found = commands.explain(target, file, most, steps, _pairs(settings), picture, film, err)
     _show_programs(found, as_json)
 
 
@@ -191,15 +198,17 @@ def collect(
 
 @app.command()
 def sample(
-    run: RunPath,
+    target: Annotated[str, typer.Argument(help="A run directory, or characters.")],
     count: Annotated[int, typer.Option("--count", "-n", help="How many.")] = 5,
     seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
+    condition: Annotated[int | None, typer.Option(help="The number of the alphabet, where the model has one.")] = None,
+    picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
     as_json: Json = False,
 ) -> None:
     """Draw new programs from the learned prior, and an observation from each."""
     from wakesleep import commands
 
-    rows = commands.sample(run, count, seed)
+    rows = commands.sample(target, count, seed, condition, picture)
     if as_json:
         _print_json(rows)
     else:

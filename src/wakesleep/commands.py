@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -19,15 +19,17 @@ from wakesleep import evaluate as ev
 from wakesleep import train as training
 from wakesleep.algorithms import State
 from wakesleep.datasets import cache
+from wakesleep.domain import Domain
 from wakesleep.domains import DOMAINS
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 from wakesleep.experiments.results import resize
 from wakesleep.keys import fused
 from wakesleep.memory import Weighted
-from wakesleep.model import Observations, dream
+from wakesleep.model import Model, Observations, dream
 from wakesleep.progress import Reporter, counter
 from wakesleep.runs import Config, Run
+from wakesleep.shipped import load as load_shipped
 from wakesleep.train import Job
 
 if TYPE_CHECKING:
@@ -139,31 +141,70 @@ def posterior(path: Path, rows: list[int] | None, most: int, picture: Path | Non
     names = [job.dataset.names[r] for r in rows]
     some = job.dataset.train[jnp.asarray(rows)]
     if picture is not None:
-        _draw(job, some, weighted, names, most, picture)
-    return training.describe(job, weighted, some, names, most)
+        _draw(job.domain, state.model, some, weighted, names, most, picture)
+    return training.describe(job.domain, weighted, some, names, most)
+
+
+class Trained(NamedTuple):
+    """A model that can be asked."""
+
+    domain: Domain
+    settings: dict[str, Any]
+    model: Model
+    train: Observations | None
+    """What it was trained on, where that is at hand."""
+
+
+def trained(target: str) -> Trained:
+    """The model of a run directory, or the one that comes with the package for a domain."""
+    if target not in DOMAINS:
+        if not Path(target).is_dir():
+            raise Refusal(f"{target!r} is neither a domain ({', '.join(DOMAINS)}) nor a run directory.")
+        job, state = load_run(Path(target))
+        return Trained(job.domain, job.config.settings, state.model, job.dataset.train)
+    domain = find_domain(target)
+    settings, model = load_shipped(domain)
+    return Trained(domain, settings, model, None)
 
 
 def explain(
-    target: str, file: Path, most: int, steps: int, settings: dict, picture: Path | None, console: Console
+    target: str,
+    file: Path,
+    most: int,
+    steps: int,
+    settings: dict,
+    picture: Path | None,
+    film: Path | None,
+    console: Console,
 ) -> Rows:
-    """Programs for a user's observations, from a trained run or learned from the file alone."""
+    """Programs for a user's observations: from a trained run, from a shipped model, or learned from the file alone."""
     cache_compilation()
-    if target in DOMAINS:
+    if target in DOMAINS and (find_domain(target).shipped is None or settings):
         return _learn_and_explain(target, file, most, steps, settings, picture, console)
-    if not Path(target).is_dir():
-        raise Refusal(f"{target!r} is neither a domain ({', '.join(DOMAINS)}) nor a run directory.")
-    job, state = load_run(Path(target))
-    data = job.domain.load(job.domain.configure(job.config.settings | settings | {job.domain.data_setting: file}))
-    shapes = [jax.tree.map(lambda a: a.shape[1:], d) for d in (job.dataset.train, data.train)]
-    if shapes[0] != shapes[1]:
+    known = trained(target)
+    data = known.domain.load(known.domain.configure(known.settings | settings | {known.domain.data_setting: file}))
+    if known.train is not None and _shapes(known.train) != _shapes(data.train):
         raise Refusal(
             f"The observations of {file} have another shape than those of {target}: "
-            f"explain them from scratch with: wakesleep explain {job.domain.name} {file}"
+            f"explain them from scratch with: wakesleep explain {known.domain.name} {file}"
         )
-    weighted = ev.posterior(jax.random.key(0), state.model, data.train, memory_size=max(most, 10))
+    weighted = ev.posterior(jax.random.key(0), known.model, data.train, memory_size=max(most, 10))
     if picture is not None:
-        _draw(job, data.train, weighted, data.names, most, picture)
-    return training.describe(job, weighted, data.train, data.names, most)
+        _draw(known.domain, known.model, data.train, weighted, data.names, most, picture)
+    if film is not None:
+        _film(known, weighted, film)
+    return training.describe(known.domain, weighted, data.train, data.names, most)
+
+
+def _shapes(data: Observations) -> Any:
+    return jax.tree.map(lambda a: a.shape[1:], data)
+
+
+def _film(known: Trained, weighted: Weighted, path: Path) -> None:
+    """The best program of the first observation, carried out before one's eyes."""
+    if known.domain.film is None:
+        raise Refusal(f"Programs of {known.domain.name} cannot be watched: --film is for characters.")
+    known.domain.film(known.model.evaluator, jax.tree.map(lambda a: np.asarray(a[0, 0]), weighted.programs), path)
 
 
 def _learn_and_explain(
@@ -178,8 +219,8 @@ def _learn_and_explain(
         state = training.train(job, None, job.start(), report)
     weighted = training.posterior(job, state)
     if picture is not None:
-        _draw(job, job.dataset.train, weighted, job.dataset.names, most, picture)
-    return training.describe(job, weighted, job.dataset.train, job.dataset.names, most)
+        _draw(job.domain, state.model, job.dataset.train, weighted, job.dataset.names, most, picture)
+    return training.describe(job.domain, weighted, job.dataset.train, job.dataset.names, most)
 
 
 def survey_strings(file: str, column: str | None, effort: str, seed: int, console: Console) -> list["Finding"]:
@@ -208,20 +249,42 @@ def check_strings(patterns: Path, file: str, share: float, console: Console) -> 
     return check(columns, read_patterns(patterns, shipped()), share)
 
 
-def _draw(job: Job, data: Observations, weighted: Weighted, names: list[str], most: int, path: Path) -> None:
+def _draw(
+    domain: Domain, model: Model, data: Observations, weighted: Weighted, names: list[str], most: int, path: Path
+) -> None:
     from wakesleep.report.posteriors import draw_posteriors
 
-    draw_posteriors(job.domain, data, weighted, names, most, path)
+    draw_posteriors(domain, model.evaluator, data, weighted, names, most, path)
 
 
-def sample(path: Path, count: int, seed: int) -> Rows:
+def sample(target: str, count: int, seed: int, condition: int | None, picture: Path | None) -> Rows:
     """Programs from the prior, each with an observation drawn from it."""
     require_at_least("count", count, 1)
-    job, state = load_run(path)
-    c = jax.tree.map(lambda a: a[jnp.arange(count) % a.shape[0]], job.dataset.train.c)
-    z, x = jax.tree.map(np.asarray, dream(state.model, fused(jax.random.key(seed)), c, count))
+    cache_compilation()
+    known = trained(target)
+    c = _conditions(known, count, condition)
+    z, x = dream(known.model, fused(jax.random.key(seed)), c, count)
+    if picture is not None:
+        weighted = Weighted(jax.tree.map(lambda a: a[:, None], z), jnp.zeros((count, 1)))
+        names = [f"sample {i + 1}" for i in range(count)]
+        _draw(known.domain, known.model, Observations(x), weighted, names, 1, picture)
+    z, x = jax.tree.map(np.asarray, (z, x))
     one = lambda tree, i: jax.tree.map(lambda a: a[i], tree)  # noqa: E731
-    return [{"program": job.domain.show(one(z, i)), "observation": job.domain.words(one(x, i))} for i in range(count)]
+    return [
+        {"program": known.domain.show(one(z, i)), "observation": known.domain.words(one(x, i))} for i in range(count)
+    ]
+
+
+def _conditions(known: Trained, count: int, condition: int | None) -> Any:
+    """What the samples are conditioned on: the number given, or those of the training observations in turn."""
+    if known.train is None or known.train.c is None:
+        if condition is not None:
+            raise Refusal("The model is not conditioned on anything, so --condition cannot be given.")
+        return None
+    if condition is not None and not 0 <= condition <= (most := int(jnp.max(known.train.c))):
+        raise Refusal(f"--condition must lie between 0 and {most}, but {condition} was given.")
+    turn = known.train.c[jnp.arange(count) % known.train.c.shape[0]]
+    return turn if condition is None else jnp.full(count, condition, turn.dtype)
 
 
 def settings_of(name: str) -> Rows:
@@ -235,6 +298,7 @@ EXPERIMENTS = {
     "clusters": "clusters",
     "sparsity": "clusters",
     "strings": "strings",
+    "characters": "characters",
     "automata": "automata",
     "automata-counts": "automata",
     "automata-unknown": "automata",

@@ -35,12 +35,16 @@ class Domain:
     """One program, as NumPy arrays, in a line."""
     words: Callable[[Any], Any]
     """One observation, as NumPy arrays, as something that JSON can carry."""
-    picture: Callable[[Any, Any, list[tuple[Program, float]]], None]
-    """Draws an observation, and programs with their probabilities, on a Matplotlib figure."""
+    picture: Callable[[Any, Any, list[tuple[Program, float]], Any], None]
+    """Draws an observation, and programs with their probabilities under an evaluator, on a Matplotlib figure."""
     programs: Callable[[Any, Observations], Program | None]
     """Every program that the data may have, or None where there are too many to list."""
     remarks: Callable[[Any, Program], str] | None = None
     """What else is to be said of an observation and a program, both as NumPy arrays."""
+    film: Callable[[Any, Program, Path], Path] | None = None
+    """Writes an animated GIF of how an evaluator carries out a program, where that can be watched."""
+    shipped: Path | None = None
+    """A trained model that comes with the package."""
     data_setting: str = "data"
     """The setting that names a file of the user's own."""
 

@@ -76,6 +76,10 @@ class Recognition(eqx.Module):
     def log_prob(self, z: Program, h: Any) -> Scalar:
         """log r(z | x)."""
 
+    def revise(self, key: Key[Array, ""], z: Program, h: Any) -> Program:
+        """A program near z; where a domain has no notion of nearness, any proposal."""
+        return self.sample(key, h)
+
 
 class Model(eqx.Module):
     """The three parts; a part sees only its own parameters."""

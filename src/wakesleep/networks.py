@@ -134,6 +134,23 @@ def read(tokens: Tokens, writer: Writer, h: Any, rules: Grammar) -> Scalar:
     return jnp.sum(jax.vmap(_log_p)(opinions, penalties, tokens))
 
 
+def edit(key: Key[Array, ""], tokens: Tokens, rules: Grammar) -> Tokens:
+    """The sequence with one token replaced, inserted or left out, at random; the rules may ban what comes of it."""
+    length, words = tokens.shape[0], rules.kind.shape[0]
+    u = jax.random.uniform(fused(key), (3,))
+    used = jnp.sum(tokens != END)
+    insert, leave = u[0] < 1 / 3, u[0] > 2 / 3
+    place = (u[1] * (used + insert)).astype(jnp.int32)
+    token = 1 + (u[2] * (words - 1)).astype(tokens.dtype)
+    here = jnp.arange(length)
+    later = jnp.concatenate([tokens[:1], tokens[:-1]])
+    sooner = jnp.concatenate([tokens[1:], jnp.zeros(1, tokens.dtype)])
+    inserted = jnp.where(here < place, tokens, jnp.where(here == place, token, later))
+    replaced = jnp.where(here == place, token, tokens)
+    left_out = jnp.where(here < place, tokens, sooner)
+    return jnp.where(insert, inserted, jnp.where(leave, left_out, replaced))
+
+
 def _log_p(opinion: Opinion, penalties: Float[Array, "v"], token: Int[Array, ""]) -> Scalar:
     """The log-probability of one token; minus infinity where the rules ban it."""
     logits = opinion.logits + penalties
@@ -191,10 +208,12 @@ class Lstm(eqx.Module):
         """The state before anything is read."""
         return jnp.zeros(self.hidden), jnp.zeros(self.hidden)
 
-    def __call__(self, state: tuple[Array, Array], token: Int[Array, ""]) -> tuple[Array, Array]:
-        """The state (output, cell) after a token."""
+    def __call__(
+        self, state: tuple[Array, Array], token: Int[Array, ""], more: Array | float = 0.0
+    ) -> tuple[Array, Array]:
+        """The state (output, cell) after a token; `more` is added to its gates."""
         output, cell = state
-        gates = self.table[token] + output @ self.recurrent + self.bias
+        gates = self.table[token] + output @ self.recurrent + self.bias + more
         enter, keep, value, show = jnp.split(gates, 4)
         cell = jax.nn.sigmoid(keep) * cell + jax.nn.sigmoid(enter) * jnp.tanh(value)
         return jax.nn.sigmoid(show) * jnp.tanh(cell), cell

@@ -34,6 +34,7 @@ class Config:
     proposals: int = 5
     replay: str = "draw"
     explore: float = 0.0
+    revise: float = 0.0
     particles: int = 10
     steps: int = 10_000
     batch_size: int = 20
@@ -51,6 +52,7 @@ class Config:
         for name in ("memory_size", "proposals", "steps", "batch_size", "checkpoint_every"):
             require_at_least(name, getattr(self, name), 1)
         require_share("explore", self.explore)
+        require_share("revise", self.revise)
         require_at_least("particles", self.particles, 2 if self.algorithm == "vimco" else 1)
         if not self.learning_rate > 0:
             raise Refusal(f"learning_rate must be positive, but {self.learning_rate} was given.")

@@ -63,7 +63,8 @@ def algorithm(config: Config) -> Algorithm:
     optimiser = optax.adam(config.learning_rate)
     if config.algorithm.startswith("mws"):
         recognition = "fantasy" if config.algorithm == "mws-fantasy" else "replay"
-        return mws(optimiser, config.memory_size, config.proposals, recognition, config.replay, config.explore)
+        sizes, shares = (config.memory_size, config.proposals), (config.explore, config.revise)
+        return mws(optimiser, *sizes, recognition, config.replay, *shares)
     if config.algorithm == "vimco":
         return vimco(optimiser, config.particles)
     return rws(optimiser, config.particles, "sleep" if config.algorithm == "rws-sleep" else "wake")
@@ -136,7 +137,9 @@ def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int =
     )
 
 
-def describe(job: Job, weighted: Weighted, data: Observations, names: list[str], most: int = 5) -> list[dict[str, Any]]:
+def describe(
+    domain: Domain, weighted: Weighted, data: Observations, names: list[str], most: int = 5
+) -> list[dict[str, Any]]:
     """For each observation its name and its most probable programs in words."""
     programs, log_weight, x = jax.tree.map(np.asarray, (*weighted, data.x))
     described = []
@@ -145,10 +148,10 @@ def describe(job: Job, weighted: Weighted, data: Observations, names: list[str],
         found: dict[str, dict[str, Any]] = {}
         for k in order:
             z = jax.tree.map(lambda a, k=k, row=row: a[row, k], programs)
-            one = found.setdefault(text := job.domain.show(z), {"program": text, "probability": 0.0})
+            one = found.setdefault(text := domain.show(z), {"program": text, "probability": 0.0})
             one["probability"] += float(np.exp(log_weight[row, k]))
-            if job.domain.remarks is not None and "remarks" not in one:
-                one["remarks"] = job.domain.remarks(jax.tree.map(lambda a, row=row: a[row], x), z)
+            if domain.remarks is not None and "remarks" not in one:
+                one["remarks"] = domain.remarks(jax.tree.map(lambda a, row=row: a[row], x), z)
         best = sorted(found.values(), key=lambda one: -one["probability"])[:most]
         described.append({"name": name, "programs": best})
     return described
@@ -158,7 +161,7 @@ def list_programs(job: Job, run: Run, state: State) -> None:
     """Writes programs.jsonl: the best programs of the first thousand observations."""
     rows = list(range(min(len(job.dataset.train), PROGRAMS_LISTED)))
     some = job.dataset.train[jnp.asarray(rows)]
-    described = describe(job, posterior(job, state, rows), some, [job.dataset.names[i] for i in rows])
+    described = describe(job.domain, posterior(job, state, rows), some, [job.dataset.names[i] for i in rows])
     runs.write_whole(run.path / "programs.jsonl", "".join(json.dumps(d) + "\n" for d in described))
 
 

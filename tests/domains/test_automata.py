@@ -199,9 +199,9 @@ def test_pictures_can_be_drawn():
     from matplotlib.figure import Figure
 
     x = jax.tree.map(np.asarray, picture(STRIPES, 3, False))
-    DOMAIN.picture(Figure(), x, [(jax.tree.map(np.asarray, rule(204)), 0.9)])
+    DOMAIN.picture(Figure(), x, [(jax.tree.map(np.asarray, rule(204)), 0.9)], None)
     wide = jax.tree.map(np.asarray, picture(STRIPES, 7, False))
-    DOMAIN.picture(Figure(), wide, [(jax.tree.map(np.asarray, rule(204, 3, 7)), 1.0)])
+    DOMAIN.picture(Figure(), wide, [(jax.tree.map(np.asarray, rule(204, 3, 7)), 1.0)], None)
 
 
 def test_the_noise_of_an_image_is_remarked_on_with_its_uncertainty():

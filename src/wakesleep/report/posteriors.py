@@ -8,14 +8,20 @@ from matplotlib.figure import Figure
 
 from wakesleep.domain import Domain
 from wakesleep.memory import Weighted
-from wakesleep.model import Observations
+from wakesleep.model import Evaluator, Observations
 from wakesleep.report.figures import save
 
 MOST_ROWS, NARROWEST = 12, 6.0
 
 
 def draw_posteriors(
-    domain: Domain, data: Observations, weighted: Weighted, names: list[str], most: int, path: Path
+    domain: Domain,
+    evaluator: Evaluator,
+    data: Observations,
+    weighted: Weighted,
+    names: list[str],
+    most: int,
+    path: Path,
 ) -> Path:
     """One row for each observation (a dozen at most), one panel for each of its best programs."""
     rows = min(len(names), MOST_ROWS)
@@ -30,5 +36,5 @@ def draw_posteriors(
         ]
         part.suptitle(names[row], fontsize=8, x=0.02, ha="left")
         if best:
-            domain.picture(part, jax.tree.map(lambda a, row=row: np.asarray(a[row]), data.x), best)
+            domain.picture(part, jax.tree.map(lambda a, row=row: np.asarray(a[row]), data.x), best, evaluator)
     return save(figure, path)

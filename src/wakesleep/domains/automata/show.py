@@ -65,7 +65,7 @@ def sizes_of(x: Picture, z: Rule) -> tuple[int, ...]:
     return tuple(range(int(z.size), widest + 1, 2))
 
 
-def picture(figure: Figure, x: Picture, programs: Any) -> None:
+def picture(figure: Figure, x: Picture, programs: Any, evaluator: Any) -> None:
     """The image, and beside it for the best few (program, probability) number, noise and icons."""
     programs = [p for i, p in enumerate(programs[:MOST_DRAWN]) if i == 0 or p[1] >= LEAST_DRAWN]
     grid = figure.add_gridspec(len(programs), 2, width_ratios=(1, 1.8), hspace=0.35)

@@ -25,7 +25,7 @@ def words(x: Float[np.ndarray, "j d"]) -> list[list[float]]:
     return [[round(float(v), 2) for v in point] for point in x]
 
 
-def picture(figure: FigureBase, x: Float[np.ndarray, "j d"], programs: Any) -> None:
+def picture(figure: FigureBase, x: Float[np.ndarray, "j d"], programs: Any, evaluator: Any) -> None:
     """One panel for each (program, probability), its clusters coloured and numbered."""
     axes = figure.subplots(1, len(programs), sharex=True, sharey=True, squeeze=False)[0]
     for axis, (z, probability) in zip(axes, programs, strict=True):

@@ -22,7 +22,7 @@ def words(x: Strings) -> list[str]:
     return as_text(x)
 
 
-def picture(figure: Figure, x: Strings, programs: Any) -> None:
+def picture(figure: Figure, x: Strings, programs: Any, evaluator: Any) -> None:
     """The strings on the left, and on the right the best regexes, each with a bar for its probability."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.6))
     strings = as_text(x)

@@ -1,0 +1,191 @@
+"""Images of characters: made by the library, those of Omniglot, or PNG files of a user's own."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int8, Key, UInt8
+from PIL import Image as Files
+from PIL import UnidentifiedImageError
+
+from wakesleep.domain import Dataset
+from wakesleep.domains.characters import omniglot
+from wakesleep.domains.characters.evaluator import SIDE, Image, Renderer
+from wakesleep.domains.characters.language import LENGTH, STROKES, Tokens
+from wakesleep.domains.characters.networks import StrokePrior, StrokeRecognition
+from wakesleep.errors import Refusal, require_at_least, require_one_of
+from wakesleep.model import Model, Observations
+
+ALPHABETS = 50
+DRAWN = 20
+"""A drawing of the user's own is scaled to so many pixels, as large as most characters of Omniglot are."""
+LARGEST = 4096
+JITTER = 0.08
+MADE_STROKES, MADE_LENGTH = 12, 5
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of the characters domain."""
+
+    images: str = "made"
+    """made (drawn by random programs, embedded) or omniglot."""
+    observations: int = 200
+    """How many images are made, and as many held out."""
+    per_alphabet: int = 10
+    """omniglot: characters of each of its 50 alphabets, one drawing of each."""
+    condition: str = "none"
+    """none or alphabet: what prior and recognition are told of an image."""
+    data_seed: int = 0
+    strokes: int = STROKES
+    length: int = LENGTH
+    reach: int = 4
+    """The drawing may be moved by so many pixels either way."""
+    maps: int = 0
+    """Linear maps of the strokes that the likelihood is summed over, beside the identity."""
+    hidden: int = 64
+    prior_hidden: int = 16
+    channels: int = 16
+    data: Path | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses settings that make no sense."""
+        require_one_of("images", self.images, ("made", "omniglot"))
+        require_one_of("condition", self.condition, ("none", "alphabet"))
+        counts = ("observations", "per_alphabet", "strokes", "length", "hidden", "prior_hidden", "channels")
+        for name, least in [*((name, 1) for name in counts), ("reach", 0), ("maps", 0)]:
+            require_at_least(name, getattr(self, name), least)
+        if self.reach >= SIDE:
+            raise Refusal(f"reach must be less than the {SIDE} pixels of an image, but {self.reach} was given.")
+        if self.condition == "alphabet" and self.images != "omniglot":
+            raise Refusal("condition=alphabet needs images of known alphabets: set images=omniglot too.")
+
+
+def load(settings: Settings) -> Dataset:
+    """The user's images where they are named, else those asked for."""
+    if settings.data is not None:
+        return read(settings.data, settings)
+    if settings.images == "made":
+        return _made(settings)
+    parts, names = splits(settings)
+    train, drawers, characters = (parts[name] for name in ("train", "drawers", "characters"))
+    held_out = jax.tree.map(lambda *a: jnp.concatenate(a), drawers, characters)
+    note = (
+        f"{len(train)} Omniglot images, {settings.per_alphabet} characters of each of {ALPHABETS} alphabets; held out "
+        f"{len(drawers)} drawings of these by others and {len(characters)} other characters"
+    )
+    return Dataset(train, held_out, names, note)
+
+
+def splits(settings: Settings) -> tuple[dict[str, Observations], list[str]]:
+    """Omniglot for training, drawn by others, and other characters; and names for the first."""
+    whole = omniglot.load()
+    rows = omniglot.split(whole, settings.per_alphabet, settings.data_seed)
+    told = settings.condition == "alphabet"
+
+    def observe(some: list[int]) -> Observations:
+        c = jnp.asarray(whole.alphabet[some], jnp.int32) if told else None
+        return Observations(jnp.asarray(whole.images(some)), c)
+
+    names = [f"{whole.names[whole.alphabet[r]]} {whole.character[r]}" for r in rows.train]
+    return {name: observe(getattr(rows, name)) for name in rows._fields}, names
+
+
+def _made(settings: Settings) -> Dataset:
+    keys = jax.random.split(jax.random.key(settings.data_seed))
+    train, test = (Observations(_scrawl(key, settings.observations)) for key in keys)
+    names = [f"image {i}" for i in range(settings.observations)]
+    note = f"{len(train)} images drawn by random programs of up to {MADE_LENGTH} strokes, and as many held out"
+    return Dataset(train, test, names, note)
+
+
+@eqx.filter_jit
+def _scrawl(key: Key[Array, ""], count: int) -> Int8[Array, "n y x"]:
+    """Drawings of random programs from a bank of a few strokes, each stroke with a jitter of its own."""
+    bank = Renderer(jax.random.key(12), MADE_STROKES, 3)
+    bank = eqx.tree_at(lambda r: (r.displacement, r.angle), bank, (bank.displacement * 1.2, bank.angle * 2))
+    prior = StrokePrior(jax.random.key(0), MADE_STROKES, MADE_LENGTH, 4)
+
+    def one(key: Key[Array, ""]) -> Image:
+        key_z, key_jitter, key_place = jax.random.split(key, 3)
+        shaken = bank.displacement + JITTER * jax.random.normal(key_jitter, bank.displacement.shape)
+        canvas = eqx.tree_at(lambda r: r.displacement, bank, shaken).draw(_some(key_z, prior))
+        corner = jax.random.randint(key_place, (2,), 0, 5)
+        moved = jax.lax.dynamic_slice(jnp.pad(canvas, 2), tuple(corner), (SIDE, SIDE))
+        return (moved > 0.5).astype(jnp.int8)
+
+    return jax.vmap(one)(jax.random.split(key, count))
+
+
+def _some(key: Key[Array, ""], prior: StrokePrior) -> Tokens:
+    """A program that is not blank."""
+    key_first, key_rest = jax.random.split(key)
+    z = prior.sample(key_rest, None)
+    first = jax.random.randint(key_first, (), 1, MADE_STROKES + 1)
+    return jnp.where(jnp.any(z > 0), z, z.at[0].set(first))
+
+
+def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
+    """An untrained model."""
+    keys = jax.random.split(key, 3)
+    alphabets = ALPHABETS if settings.condition == "alphabet" else 0
+    shape = (settings.strokes, settings.length)
+    return Model(
+        StrokePrior(keys[0], *shape, settings.prior_hidden, alphabets),
+        Renderer(keys[1], settings.strokes, settings.reach, settings.maps),
+        StrokeRecognition(keys[2], *shape, settings.hidden, settings.channels, alphabets),
+    )
+
+
+def programs(settings: Settings, data: Observations) -> None:
+    """There are too many drawings to list."""
+    return
+
+
+def read(path: Path, settings: Settings) -> Dataset:
+    """A PNG file, or every PNG file of a folder."""
+    if settings.condition == "alphabet":
+        raise Refusal("The alphabet of your own images is not known: use a model without condition=alphabet.")
+    files = sorted(path.glob("*.png")) if path.is_dir() else [path]
+    if not files:
+        raise Refusal(f"{path} has no PNG files.")
+    images = jnp.asarray(np.stack([read_image(file) for file in files]))
+    note = f"{len(files)} image{'s' * (len(files) > 1)} from {path.name}, each scaled to {DRAWN} pixels and centred"
+    return Dataset(Observations(images), None, [file.name for file in files], note)
+
+
+def read_image(path: Path) -> Int8[np.ndarray, "y x"]:
+    """The drawing in a file at 28 x 28, 1 where there is ink; ink is what is rarer, dark or bright."""
+    grey = _grey(path)
+    dark = grey < (int(grey.min()) + int(grey.max())) / 2
+    ink = dark if dark.mean() <= 0.5 else ~dark
+    rows, columns = np.nonzero(ink.any(axis=1))[0], np.nonzero(ink.any(axis=0))[0]
+    drawing = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.uint8)
+    side = max(drawing.shape)
+    frame = round(side * SIDE / DRAWN)
+    top, left = (frame - drawing.shape[0]) // 2, (frame - drawing.shape[1]) // 2
+    whole = np.zeros((frame, frame), np.uint8)
+    whole[top : top + drawing.shape[0], left : left + drawing.shape[1]] = drawing
+    return omniglot.reduce(whole)
+
+
+def _grey(path: Path) -> UInt8[np.ndarray, "h w"]:
+    """A file's image in grey; refused where there is nothing to see in it."""
+    if not path.is_file():
+        raise Refusal(f"{path} is not a file.")
+    try:
+        with Files.open(path) as file:
+            if max(file.size) > LARGEST:
+                raise Refusal(
+                    f"{path} has a side of {max(file.size)} pixels, but {LARGEST} is the most: scale it down."
+                )
+            colours = file.convert("RGBA")
+    except (UnidentifiedImageError, OSError) as error:
+        raise Refusal(f"{path} cannot be read as an image ({error}).") from None
+    grey = np.asarray(Files.alpha_composite(Files.new("RGBA", colours.size, "white"), colours).convert("L"))
+    if grey.min() == grey.max():
+        raise Refusal(f"{path} has one colour only, so that there is no drawing in it.")
+    return grey

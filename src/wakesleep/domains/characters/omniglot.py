@@ -1,0 +1,117 @@
+"""Omniglot: 1,623 handwritten characters of 50 alphabets, each drawn by 20 people (Lake et al., 2015)."""
+
+import re
+import zipfile
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Int8, UInt8
+from PIL import Image as Files
+
+from wakesleep import datasets
+from wakesleep.domains.characters.evaluator import SIDE
+
+FILE = "omniglot/images.npz"
+ORIGIN = "https://github.com/brendenlake/omniglot/raw/master/python"
+ARCHIVES = {
+    "images_background.zip": "md5:68d2efa1b9178cc56df9314c21c6e718",
+    "images_evaluation.zip": "md5:6b91aef0f799c5bb55b94e3f2daec811",
+}
+WHOLE = 105
+INKED = 0.5
+_MEMBER = re.compile(r"[^/]+/(?P<alphabet>[^/]+)/character(?P<character>\d+)/\d+_(?P<drawer>\d+)\.png")
+
+
+class Omniglot(NamedTuple):
+    """The whole set; images are packed bits, 1 where there is ink."""
+
+    packed: UInt8[np.ndarray, "n bits"]
+    alphabet: UInt8[np.ndarray, "n"]
+    character: UInt8[np.ndarray, "n"]
+    drawer: UInt8[np.ndarray, "n"]
+    names: list[str]
+
+    def images(self, rows: list[int]) -> Int8[np.ndarray, "_ y x"]:
+        """Those images, reduced."""
+        bits = np.unpackbits(self.packed[rows], axis=1, count=WHOLE * WHOLE)
+        return np.stack([reduce(image) for image in bits.reshape(-1, WHOLE, WHOLE)])
+
+
+def reduce(ink: UInt8[np.ndarray, "h w"]) -> Int8[np.ndarray, "y x"]:
+    """A drawing of zeros and ones at 28 x 28: antialiased, then ink where there is at least half of the most ink.
+
+    Lines as wide as Omniglot's fill a pixel, so that this is half of a pixel there; thinner lines are not lost.
+    """
+    small = Files.fromarray(ink * np.uint8(255)).resize((SIDE, SIDE), Files.Resampling.BILINEAR)
+    grey = np.asarray(small, np.float32)
+    return (grey > INKED * grey.max()).astype(np.int8)
+
+
+@lru_cache
+def load() -> Omniglot:
+    """The set from the data folder, downloaded where it is not there."""
+    path = datasets.find(FILE, make)
+    with np.load(path, allow_pickle=False) as file:
+        names = [str(name) for name in file["alphabet_names"]]
+        return Omniglot(file["images_packed"], file["alphabet"], file["character"], file["drawer"], names)
+
+
+def make(path: Path) -> None:
+    """Downloads the official archives, checks them, and writes their images to one file."""
+    archives = [datasets.download(f"{ORIGIN}/{name}", known) for name, known in ARCHIVES.items()]
+    write(archives, path)
+
+
+def write(archives: list[Path], path: Path) -> None:
+    """The images of the archives in one file, in the order of archive, alphabet, character and drawer."""
+    found = []
+    for order, archive in enumerate(archives):
+        with zipfile.ZipFile(archive) as file:
+            for name in file.namelist():
+                if match := _MEMBER.fullmatch(name):
+                    with file.open(name) as opened, Files.open(opened) as image:
+                        ink = np.asarray(image.convert("L")) < 128
+                    place = (order, match["alphabet"], int(match["character"]), int(match["drawer"]))
+                    found.append((place, np.packbits(ink.reshape(-1))))
+    found.sort(key=lambda one: one[0])
+    names = list(dict.fromkeys(place[:2] for place, _ in found))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(
+        path,
+        images_packed=np.stack([bits for _, bits in found]),
+        alphabet=np.array([names.index(place[:2]) for place, _ in found], np.uint8),
+        character=np.array([place[2] for place, _ in found], np.uint8),
+        drawer=np.array([place[3] for place, _ in found], np.uint8),
+        alphabet_names=np.array([name for _, name in names]),
+    )
+
+
+class Split(NamedTuple):
+    """Rows to train on, and two kinds of rows held out."""
+
+    train: list[int]
+    drawers: list[int]
+    """The training characters as drawn by others."""
+    characters: list[int]
+    """Other characters of the same alphabets."""
+
+
+def split(data: Omniglot, per_alphabet: int, seed: int) -> Split:
+    """`per_alphabet` characters of each alphabet, one drawing of each; beside each a held-out one of either kind.
+
+    An alphabet with too few characters has fewer of the other kind.
+    """
+    rng = np.random.default_rng(seed)
+    rows = Split([], [], [])
+    for a in range(len(data.names)):
+        characters = rng.permutation(np.unique(data.character[data.alphabet == a]))
+        for i, character in enumerate(characters[: 2 * per_alphabet]):
+            drawings = rng.permutation(np.nonzero((data.alphabet == a) & (data.character == character))[0])
+            if i < per_alphabet:
+                rows.train.append(int(drawings[0]))
+                rows.drawers.append(int(drawings[1]))
+            else:
+                rows.characters.append(int(drawings[0]))
+    return rows

@@ -1,0 +1,43 @@
+"""Models that come with the package, where a domain's settings alone determine their shape.
+
+`python -m wakesleep.shipped RUN FILE` makes such a file from a run.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from wakesleep import models, runs
+from wakesleep.domain import Domain
+from wakesleep.errors import Refusal
+from wakesleep.model import Model, Observations
+from wakesleep.train import prepare
+
+
+def load(domain: Domain) -> tuple[dict[str, Any], Model]:
+    """The settings of a domain's shipped model, and the model."""
+    if domain.shipped is None:
+        raise Refusal(
+            f"No trained model of {domain.name} comes with the package: train one (wakesleep train {domain.name})."
+        )
+    settings = models.read_notes(domain.shipped)["settings"]
+    shapes = eqx.filter_eval_shape(domain.build, jax.random.key(0), domain.configure(settings), Observations(None))
+    like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, shapes)
+    return settings, models.load(domain.shipped, like)
+
+
+def ship(path: Path, file: Path) -> None:
+    """Writes the model of a run with what it was trained on."""
+    run = runs.open_run(path)
+    job = prepare(run.config)
+    state = runs.restore(run, job.start())
+    notes = {"settings": run.config.settings, "trained": job.dataset.note, "steps": int(state.step)}
+    models.save(file, state.model, notes | {"algorithm": run.config.algorithm, "seed": run.config.seed})
+
+
+if __name__ == "__main__":
+    ship(Path(sys.argv[1]), Path(sys.argv[2]))
