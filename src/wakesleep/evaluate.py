@@ -153,19 +153,26 @@ def posterior(
     memory_size: int = 10,
     proposals: int = 100,
     wakes: int = 10,
+    revise: float = 0.0,
 ) -> Weighted:
     """Weighted programs for new observations, the best first.
 
-    A fresh memory is filled by `wakes` wake phases with the model fixed; with none, `proposals`
-    proposals are weighted by importance instead.
+    A fresh memory is filled by `wakes` wake phases with the model fixed, where `revise` of the proposals
+    change a remembered program; with none, `proposals` proposals are weighted by importance instead.
     """
     batch = Batch(jnp.arange(len(data)), data.x, data.c)
-    return _posterior(fused(key), model, batch, memory_size, proposals, wakes)
+    return _posterior(fused(key), model, batch, memory_size, proposals, wakes, revise)
 
 
 @eqx.filter_jit
 def _posterior(
-    key: Key[Array, ""], model: Model, batch: Batch, memory_size: int, proposals: int, wakes: int
+    key: Key[Array, ""],
+    model: Model,
+    batch: Batch,
+    memory_size: int,
+    proposals: int,
+    wakes: int,
+    revise: float,
 ) -> Weighted:
     if wakes == 0:
         z, log_p, log_r = weigh(model, key, batch, proposals)
@@ -176,7 +183,7 @@ def _posterior(
     empty = mem.empty(program, batch.rows.shape[0], memory_size)
 
     def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
-        return wake(model, key, memory, h, batch, proposals)[0], None
+        return wake(model, key, memory, h, batch, proposals, revise=revise)[0], None
 
     return mem.posterior(jax.lax.scan(more, empty, jax.random.split(key, wakes))[0])
 

@@ -18,6 +18,7 @@ MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
     "MWS": lambda o, k: mws(o, *split(k)),
     "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
     "MWS-explore": lambda o, k: mws(o, *split(k), explore=0.1),
+    "MWS-revise": lambda o, k: mws(o, *split(k), revise=0.5),
     "MWS-fantasy": lambda o, k: mws(o, *split(k), recognition="fantasy"),
     "MWS (M = K, R = 1)": lambda o, k: mws(o, k, 1),
     "RWS": rws,

@@ -166,8 +166,10 @@ def draw_distances(rows: list[Row], path: Path) -> Path:
         axis.set_xticks([], minor=True)
         axis.set_ylabel("distance (percentage points)", fontsize=9)
         plain(axis)
-        axis.legend(fontsize=7, frameon=False)
     figure.tight_layout()
+    figure.legend(
+        *axis.get_legend_handles_labels(), fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5)
+    )
     return save(figure, path)
 
 
