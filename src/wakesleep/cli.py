@@ -1,8 +1,11 @@
 """The command line: words, then one call. JAX is imported only by commands that compute."""
 
+import errno
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,6 +29,15 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the domain (see: wakesleep domains DOMAIN)."),
 ]
+Devices = Annotated[int, typer.Option(help="Devices of this process; a CPU offers as many as are asked for.")]
+Coordinator = Annotated[
+    str | None,
+    typer.Option(metavar="HOST:PORT", help="One of several processes: the address of process 0, or auto (SLURM, MPI)."),
+]
+Processes = Annotated[int | None, typer.Option(help="How many processes there are.")]
+ProcessId = Annotated[int | None, typer.Option(help="Which of them this is, from 0.")]
+Patience = Annotated[int, typer.Option(help="Seconds after which a silent process counts as dead.")]
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 WORTH_SHOWING = 0.05
 WIDE = 120
 """A terminal of so many characters has room for words beside regexes."""
@@ -37,11 +49,23 @@ def main() -> None:
     try:
         app()
     except Refusal as refusal:
-        err.print(f"[red]wakesleep:[/red] {refusal}", highlight=False, soft_wrap=True)
-        sys.exit(2)
+        _refuse(str(refusal))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _refuse(f"{error.filename or 'A file'} could not be written ({error.strerror}): make room, then go on.")
+
+
+def _refuse(sentence: str) -> None:
+    err.print(f"[red]wakesleep:[/red] {sentence}", highlight=False, soft_wrap=True)
+    if "jax" in sys.modules:
+        from wakesleep import processes
+
+        processes.leave(2)
+    sys.exit(2)
 
 
 @app.command()
@@ -62,11 +86,14 @@ def train(
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 5000,
     condition: Annotated[str | None, typer.Option(help="characters: alphabet, to tell the model of it.")] = None,
     settings: Settings = None,
+    devices: Devices = 1,
+    coordinator: Coordinator = None,
+    processes: Processes = None,
+    process_id: ProcessId = None,
+    patience: Patience = 60,
     as_json: Json = False,
 ) -> None:
     """Train a model and keep it in a run directory."""
-    from wakesleep import commands
-
     given = {
         "domain": domain,
         "algorithm": algorithm,
@@ -83,7 +110,26 @@ def train(
         "checkpoint_every": checkpoint_every,
         "settings": _pairs(settings) | ({"condition": condition} if condition else {}),
     }
-    _tell(commands.train(given, output, err), as_json)
+    with _witness(coordinator, output):
+        from wakesleep import commands
+        from wakesleep.processes import Place
+
+        place = Place(devices, coordinator, processes, process_id, patience)
+        summary = commands.train(given, output, place, err)
+    _tell(summary, as_json)
+
+
+@contextmanager
+def _witness(coordinator: str | None, run: Path | None) -> Iterator[None]:
+    """Says what is to be done if this process, one of several, is ended from outside."""
+    if coordinator is None:
+        yield
+        return
+    from wakesleep.watcher import last_word, quiet
+
+    who = "wakesleep: This process was ended from outside, most likely because another process of the run has died"
+    with last_word(f"{who}; go on with: wakesleep resume {run or 'RUN'}"), quiet():
+        yield
 
 
 @app.command()
@@ -91,12 +137,21 @@ def resume(
     run: RunPath,
     steps: Annotated[int | None, typer.Option(help="A new last step.")] = None,
     step: Annotated[int | None, typer.Option(help="The checkpoint to go on from (default: the last).")] = None,
+    devices: Devices = 1,
+    coordinator: Coordinator = None,
+    processes: Processes = None,
+    process_id: ProcessId = None,
+    patience: Patience = 60,
     as_json: Json = False,
 ) -> None:
-    """Go on with a run that was stopped, or train it for longer."""
-    from wakesleep import commands
+    """Go on with a run that was stopped, or train it for longer, on as many devices or processes as you like."""
+    with _witness(coordinator, run):
+        from wakesleep import commands
+        from wakesleep.processes import Place
 
-    _tell(commands.resume(run, steps, step, err), as_json)
+        place = Place(devices, coordinator, processes, process_id, patience)
+        summary = commands.resume(run, steps, step, place, err)
+    _tell(summary, as_json)
 
 
 @app.command()
@@ -274,8 +329,10 @@ def _print_json(value: Any) -> None:
     print(json.dumps(value))
 
 
-def _tell(summary: dict[str, Any], as_json: bool) -> None:
-    """The end of a training run."""
+def _tell(summary: dict[str, Any] | None, as_json: bool) -> None:
+    """The end of a training run, told by one of its processes."""
+    if summary is None:
+        return
     if as_json:
         _print_json(summary)
         return

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from rich.console import Console
 
-from wakesleep import __version__, runs
+from wakesleep import __version__, processes, runs
 from wakesleep import evaluate as ev
 from wakesleep import train as training
 from wakesleep.algorithms import State
@@ -24,9 +25,11 @@ from wakesleep.domains import DOMAINS
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 from wakesleep.experiments.results import resize
+from wakesleep.fit import data_mesh
 from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Model, Observations, dream
+from wakesleep.processes import Place
 from wakesleep.progress import Reporter, counter
 from wakesleep.runs import Config, Run
 from wakesleep.shipped import load as load_shipped
@@ -44,33 +47,62 @@ def cache_compilation() -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
-def train(given: dict[str, Any], output: Path | None, console: Console) -> dict[str, Any]:
-    """Trains from the beginning into a new run directory."""
+def train(given: dict[str, Any], output: Path | None, place: Place, console: Console) -> dict[str, Any] | None:
+    """Trains from the beginning into a new run directory; what the primary process has to tell."""
     cache_compilation()
-    job = training.prepare(Config(**given, version=__version__))
+    mesh = _gather(place)
+    job = training.prepare(Config(**given, version=__version__), mesh.size)
+    if place.several and output is None:
+        raise Refusal("Several processes need --output, a directory that all of them see.")
     path = output or Path("runs") / f"{job.config.domain}-{datetime.now():%Y%m%d-%H%M%S}"
-    run = runs.create(path, job.config)
-    console.print(f"{job.dataset.note}; run directory {path}", highlight=False, markup=False)
-    return _go_on(job, run, job.start(), console)
+    processes.check_same(f"{path} {job.config}", "settings and data")
+    processes.by_primary(lambda: runs.create(path, job.config))
+    run = _seen(path)
+    if processes.primary():
+        console.print(f"{job.dataset.note}; run directory {path}", highlight=False, markup=False)
+    return _go_on(job, run, job.start(mesh), mesh, console)
 
 
-def resume(path: Path, steps: int | None, step: int | None, console: Console) -> dict[str, Any]:
+def resume(path: Path, steps: int | None, step: int | None, place: Place, console: Console) -> dict[str, Any] | None:
     """Goes on from a checkpoint, to a new last step if one is given."""
     cache_compilation()
+    mesh = _gather(place)
     run = runs.open_run(path)
+    config = run.config if steps is None else replace(run.config, steps=steps)
+    job = training.prepare(config, mesh.size)
+    processes.check_same(f"{path} {step} {job.config}", "settings and data")
+    some = step is not None or processes.any_says(bool(runs.steps_saved(run)))
+    state = runs.restore(run, job.shape(), step, mesh) if some else job.start(mesh)
+    at = int(state.step)
     if steps is not None:
-        run = runs.reconfigure(run, replace(run.config, steps=steps))
-    job = training.prepare(run.config)
-    state = runs.restore(run, job.start(), step)
-    runs.rewind(run, int(state.step))
-    return _go_on(job, run, state, console)
+        processes.by_primary(lambda: runs.reconfigure(run, config))
+    processes.by_primary(lambda: runs.rewind(run, at))
+    return _go_on(job, run, state, mesh, console)
 
 
-def _go_on(job: Job, run: Run, state: State, console: Console) -> dict[str, Any]:
-    with _interrupt() as stop, Reporter(console, job.config.steps) as report:
-        state = training.train(job, run, state, report, stop)
-    if int(state.step) >= job.config.steps:
-        training.list_programs(job, run, state)
+def _gather(place: Place) -> Mesh:
+    """The mesh of the devices of all the processes of a run."""
+    processes.join(place)
+    return data_mesh(processes.devices(place))
+
+
+def _seen(path: Path) -> Run:
+    """The run directory that the primary process made, seen from this one."""
+    if not (path / "config.json").is_file():
+        raise Refusal(f"Process {jax.process_index()} does not see {path}: all need the same file system.")
+    return runs.open_run(path)
+
+
+def _go_on(job: Job, run: Run, state: State, mesh: Mesh, console: Console) -> dict[str, Any] | None:
+    console = console if processes.primary() else Console(quiet=True)
+    with processes.guard(f"wakesleep resume {run.path}"):
+        with _interrupt() as stop, Reporter(console, job.config.steps) as report:
+            state = training.train(job, run, state, report, stop, mesh)
+        if int(state.step) >= job.config.steps:
+            training.list_programs(job, run, state)
+        processes.meet("the run is written")
+    if not processes.primary():
+        return None
     last = list(runs.history(run))
     bound = last[-1]["bound"] if last else float("nan")
     return {"run": str(run.path), "step": int(state.step), "steps": job.config.steps, "bound": bound}
@@ -94,7 +126,7 @@ def load_run(path: Path) -> tuple[Job, State]:
     cache_compilation()
     run = runs.open_run(path)
     job = training.prepare(run.config)
-    return job, runs.restore(run, job.start())
+    return job, runs.restore(run, job.shape()) if runs.steps_saved(run) else job.start()
 
 
 def evaluate(path: Path, samples: int, refine: int, exact: bool, seed: int) -> Rows:

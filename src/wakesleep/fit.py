@@ -1,7 +1,8 @@
 """The only loop: batches, keys, many steps in one compiled call, observations sharded over a mesh.
 
 Parameters are replicated. Observations and their memory rows are sharded over the mesh axis `data`
-and never move: a device draws its part of the batch from its own rows, and only gradients cross.
+and never move: a device draws its part of the batch from its own rows, and only gradients and reports cross.
+The devices may belong to several processes.
 """
 
 import time
@@ -12,13 +13,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Int, Key
 
+from wakesleep import processes
 from wakesleep.algorithms import Algorithm, Info, State
 from wakesleep.errors import Refusal
 from wakesleep.keys import fused
-from wakesleep.model import Batch, Observations
+from wakesleep.model import Batch, Model, Observations, Tree
 
 AXIS = "data"
 CALL_SECONDS = 1.0
@@ -35,6 +38,7 @@ def fit(
     batch_size: int,
     every: int = 1000,
     mesh: Mesh | None = None,
+    consume: bool = False,
 ) -> Iterator[tuple[State, Info]]:
     """Trains until the state has made `steps` steps, yielding the state and the mean report now and then.
 
@@ -43,14 +47,22 @@ def fit(
 
     The randomness of step t is `fold_in(key, t)`, so a state that was saved and loaded goes on as if
     never stopped. Several keys train as many seeds side by side, from states stacked along a leading
-    axis. A yielded state is consumed by the next steps: read it at once, or copy what must last.
+    axis. A yielded state is consumed by the next steps: read it at once, or copy what must last. So is the
+    given one if `consume` says so, which saves the room of a copy.
     """
     mesh = mesh or data_mesh(1)
     check_batch(len(data), batch_size, mesh.size)
     seeds = key.ndim == 1
     advance = compile_steps(algorithm, batch_size, mesh, seeds)
-    data = jax.device_put(data, NamedSharding(mesh, PartitionSpec(AXIS)))
-    state = place(jax.tree.map(lambda a: jnp.copy(a) if eqx.is_array(a) else a, state), mesh, seeds)
+    if not consume:
+        state = jax.tree.map(lambda a: jnp.copy(a) if eqx.is_array(a) else a, state)
+    yield from go_on(advance, place(state, mesh, seeds), shard(data, mesh), key, steps, every)
+
+
+def go_on(
+    advance: Advance, state: State, data: Observations, key: Key[Array, "*seeds"], steps: int, every: int
+) -> Iterator[tuple[State, Info]]:
+    """Compiled steps from a state and data that are in their places until the state has made `steps` steps."""
     done, pace = int(np.max(state.step)), 1
     while done < steps:
         count = min(pace, every - done % every, steps - done)
@@ -58,7 +70,9 @@ def fit(
         state, info = advance(data, state, key, jnp.asarray(count))
         check_finite(info, done + count)
         if count == pace:
-            pace = pace * 2 if time.monotonic() - start < CALL_SECONDS / 2 else pace
+            # All processes must make the same steps in a call, so the slowest of them sets the pace.
+            seconds = processes.greatest(time.monotonic() - start)
+            pace = pace * 2 if seconds < CALL_SECONDS / 2 else pace
         done += count
         yield state, info
 
@@ -126,16 +140,68 @@ def draw_rows(key: Key[Array, ""], n: int, b: int) -> Int[Array, "b"]:
     return (jnp.asarray(edges[:-1], jnp.int32) + within + offset) % n
 
 
-def data_mesh(devices: int | None = None) -> Mesh:
-    """A mesh of that many devices (all by default) with the one axis `data`."""
-    return Mesh(np.asarray(jax.devices()[:devices]), (AXIS,))
+def data_mesh(devices: int | list[jax.Device] | None = None) -> Mesh:
+    """A mesh of those devices, or of that many (all by default), with the one axis `data`."""
+    chosen = devices if isinstance(devices, list) else jax.devices()[:devices]
+    return Mesh(np.asarray(chosen), (AXIS,))
+
+
+def begin(algorithm: Algorithm, model: Model, data: Observations, mesh: Mesh | None = None) -> State:
+    """The state before the first step, its memory rows made on the devices where they are to live."""
+    if mesh is None or mesh.size == 1:
+        return algorithm.init(model, data)
+    if processes.several():
+        # Replicas must agree to the last bit, and hosts may differ in how they round.
+        arrays, static = eqx.partition(model, eqx.is_array)
+        model = eqx.combine(multihost_utils.broadcast_one_to_all(arrays), static)
+    arrays, static = eqx.partition(eqx.filter_eval_shape(algorithm.init, model, data), is_shaped)
+    given, rest = eqx.partition(model, eqx.is_array)
+
+    def init(given: Model) -> State:
+        return eqx.filter(algorithm.init(eqx.combine(given, rest), data), eqx.is_array)
+
+    made = jax.jit(init, out_shardings=shardings(arrays, mesh))(jax.tree.map(np.asarray, given))
+    return eqx.combine(made, static)
 
 
 def place(state: State, mesh: Mesh, seeds: bool = False) -> State:
     """The state on the mesh: memory rows sharded, everything else replicated."""
     arrays, static = eqx.partition(state, eqx.is_array)
-    shardings = jax.tree.map(lambda spec: NamedSharding(mesh, spec), _specs(arrays, seeds))
-    return eqx.combine(jax.device_put(arrays, shardings), static)
+    return eqx.combine(jax.tree.map(_put, arrays, shardings(arrays, mesh, seeds)), static)
+
+
+def shard(data: Observations, mesh: Mesh) -> Observations:
+    """The observations on the mesh, each device with its own rows; a process reads no others."""
+    return jax.tree.map(lambda a: _put(a, NamedSharding(mesh, PartitionSpec(AXIS))), data)
+
+
+def _put(a: Any, sharding: NamedSharding) -> Array:
+    """The array where it is to live; of an array on this host only the part for this process's devices moves."""
+    if sharding.is_fully_addressable or (isinstance(a, jax.Array) and not a.is_fully_addressable):
+        return jax.device_put(a, sharding)
+    host = np.asarray(a)
+    return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
+
+
+def whole(tree: Tree) -> Tree:
+    """The tree with all of each array on one device of every process; every process must ask for it."""
+
+    def gather(a: Any) -> Any:
+        if not eqx.is_array(a):
+            return a
+        return jnp.asarray(multihost_utils.process_allgather(a, tiled=True) if processes.several() else np.asarray(a))
+
+    return jax.tree.map(gather, tree)
+
+
+def shardings(arrays: State, mesh: Mesh, seeds: bool = False) -> State:
+    """Where each array of a state lives."""
+    return jax.tree.map(lambda spec: NamedSharding(mesh, spec), _specs(arrays, seeds))
+
+
+def is_shaped(leaf: Any) -> bool:
+    """Whether a leaf is an array, or the shape of one."""
+    return eqx.is_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct | np.ndarray)
 
 
 def _specs(arrays: State, seeds: bool) -> State:
@@ -158,7 +224,7 @@ def check_batch(n: int, batch_size: int, devices: int) -> None:
 
 def check_finite(info: Info, step: int) -> None:
     """Stops a run that has met NaN."""
-    if bool(jnp.any(jnp.isnan(info.bound))):
+    if np.any(np.isnan(info.bound)):
         raise Refusal(
             f"The bound became NaN by step {step}: a log_prob gave NaN, or a NaN gradient where it is minus "
             "infinity (guard such a case with `where` both inside and outside)."

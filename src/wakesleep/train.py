@@ -2,22 +2,25 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
-from wakesleep import runs
+from wakesleep import processes, runs
 from wakesleep.algorithms import Algorithm, Info, State, mws, rws, vimco
+from wakesleep.checkpoints import Saver
 from wakesleep.domain import Dataset, Domain
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal
-from wakesleep.fit import check_batch, fit
+from wakesleep.fit import begin, check_batch, fit, whole
 from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Batch, Model, Observations
@@ -40,17 +43,22 @@ class Job(NamedTuple):
         key, _ = _keys(self.config.seed)
         return self.domain.build(key, self.settings, self.dataset.train)
 
-    def start(self) -> State:
+    def start(self, mesh: Mesh | None = None) -> State:
         """The state before the first step."""
-        return self.algorithm.init(self.model(), self.dataset.train)
+        return begin(self.algorithm, self.model(), self.dataset.train, mesh)
+
+    def shape(self) -> State:
+        """That state with the shapes of its arrays alone."""
+        state: State = eqx.filter_eval_shape(self.algorithm.init, self.model(), self.dataset.train)
+        return state
 
 
-def prepare(config: Config) -> Job:
+def prepare(config: Config, devices: int = 1) -> Job:
     """Everything a run needs, checked before any work is done or any directory made."""
     domain = find_domain(config.domain)
     settings = domain.configure(config.settings)
     dataset = domain.load(settings)
-    check_batch(len(dataset.train), config.batch_size, 1)
+    check_batch(len(dataset.train), config.batch_size, devices)
     job = Job(config, domain, settings, dataset, algorithm(config))
     digest = _digest(dataset.train)
     if config.data_digest and config.data_digest != digest:
@@ -84,34 +92,64 @@ def train(
     state: State,
     report: Callable[[Progress], None] = lambda _: None,
     stop: Callable[[], bool] = lambda: False,
+    mesh: Mesh | None = None,
 ) -> State:
-    """Goes on to the last step, or until `stop` says so; with a run, what was learned is saved there."""
+    """Goes on to the last step, or until `stop` says so in any process; with a run, what was learned is saved there.
+
+    The given state is consumed.
+    """
+    if run is None:
+        return _follow(job, state, report, stop, mesh, lambda *_: None)
+    with Saver(run.checkpoints) as saver:
+
+        def keep(state: State, means: dict[str, float] | None) -> None:
+            saver.check()
+            if means is not None:
+                if processes.primary():
+                    runs.record(run, {"step": int(state.step), **means})
+                saver.save(state)
+
+        return _follow(job, state, report, stop, mesh, keep)
+
+
+def _follow(
+    job: Job,
+    state: State,
+    report: Callable[[Progress], None],
+    stop: Callable[[], bool],
+    mesh: Mesh | None,
+    keep: Callable[[State, dict[str, float] | None], None],
+) -> State:
+    """The loop of `train`: `keep` sees each state, with the mean report since the last one where it is to be saved."""
+    config, every, pending = job.config, job.config.checkpoint_every, _Means()
+    before = int(state.step)
+    for state, info in _chunks(job, state, mesh):
+        step = int(state.step)
+        pending.add(info, step - before)
+        before = step
+        report(Progress(step, config.steps, float(info.bound)))
+        stopping = processes.any_says(stop())
+        due = step % every == 0 or step == config.steps or stopping
+        keep(state, pending.means() if due else None)
+        pending = _Means() if due else pending
+        if stopping:
+            break
+    return state
+
+
+def _chunks(job: Job, state: State, mesh: Mesh | None) -> Iterator[tuple[State, Info]]:
     config, (_, key) = job.config, _keys(job.config.seed)
-    every = config.checkpoint_every
-    pending = _Means()
-    chunks = fit(
+    return fit(
         job.algorithm,
         state,
         job.dataset.train,
         key=key,
         steps=config.steps,
         batch_size=config.batch_size,
-        every=every,
+        every=config.checkpoint_every,
+        mesh=mesh,
+        consume=True,
     )
-    before = int(state.step)
-    for state, info in chunks:
-        step = int(state.step)
-        pending.add(info, step - before)
-        before = step
-        report(Progress(step, config.steps, float(info.bound)))
-        stopping = stop()
-        if run is not None and (step % every == 0 or step == config.steps or stopping):
-            runs.record(run, {"step": step, **pending.means()})
-            runs.save(run, state)
-            pending = _Means()
-        if stopping:
-            break
-    return state
 
 
 class _Means:
@@ -130,11 +168,12 @@ class _Means:
 
 def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int = 0) -> Weighted:
     """Weighted programs for those training rows (all by default)."""
-    chosen = jnp.arange(len(job.dataset.train)) if rows is None else jnp.asarray(rows)
+    chosen = np.arange(len(job.dataset.train)) if rows is None else np.asarray(rows)
     some = job.dataset.train[chosen]
-    return jax.jit(lambda key, batch: job.algorithm.posterior(key, state, batch))(
-        fused(jax.random.key(seed)), Batch(chosen, some.x, some.c)
-    )
+    model, memory = whole((state.model, jax.tree.map(lambda a: a[chosen], state.memory)))
+    state = State(jnp.zeros((), jnp.int32), model, None, memory)
+    batch = Batch(jnp.arange(len(chosen)), some.x, some.c)
+    return eqx.filter_jit(job.algorithm.posterior)(fused(jax.random.key(seed)), state, batch)
 
 
 def describe(
@@ -160,8 +199,10 @@ def describe(
 def list_programs(job: Job, run: Run, state: State) -> None:
     """Writes programs.jsonl: the best programs of the first thousand observations."""
     rows = list(range(min(len(job.dataset.train), PROGRAMS_LISTED)))
-    some = job.dataset.train[jnp.asarray(rows)]
-    described = describe(job.domain, posterior(job, state, rows), some, [job.dataset.names[i] for i in rows])
+    found = posterior(job, state, rows)  # every process has a part in it
+    if not processes.primary():
+        return
+    described = describe(job.domain, found, job.dataset.train[np.asarray(rows)], [job.dataset.names[i] for i in rows])
     runs.write_whole(run.path / "programs.jsonl", "".join(json.dumps(d) + "\n" for d in described))
 
 
@@ -175,5 +216,5 @@ def _digest(data: Observations) -> str:
     """A fingerprint of the data."""
     digest = hashlib.sha256()
     for leaf in jax.tree.leaves(data):
-        digest.update(np.ascontiguousarray(leaf).tobytes())
+        digest.update(np.ascontiguousarray(leaf).data.cast("B"))
     return digest.hexdigest()[:32]
