@@ -110,7 +110,7 @@ def train(
         "checkpoint_every": checkpoint_every,
         "settings": _pairs(settings) | ({"condition": condition} if condition else {}),
     }
-    with _witness(coordinator, output):
+    with _witness(coordinator, patience):
         from wakesleep import commands
         from wakesleep.processes import Place
 
@@ -120,15 +120,17 @@ def train(
 
 
 @contextmanager
-def _witness(coordinator: str | None, run: Path | None) -> Iterator[None]:
+def _witness(coordinator: str | None, patience: int) -> Iterator[None]:
     """Says what is to be done if this process, one of several, is ended from outside."""
     if coordinator is None:
         yield
         return
     from wakesleep.watcher import last_word, quiet
 
-    who = "wakesleep: This process was ended from outside, most likely because another process of the run has died"
-    with last_word(f"{who}; go on with: wakesleep resume {run or 'RUN'}"), quiet():
+    sentence = (
+        f"Not all processes met at {coordinator} within {patience} s: start them all, each with its own --process-id"
+    )
+    with last_word(f"wakesleep: {sentence}."), quiet():
         yield
 
 
@@ -145,7 +147,7 @@ def resume(
     as_json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or train it for longer, on as many devices or processes as you like."""
-    with _witness(coordinator, run):
+    with _witness(coordinator, patience):
         from wakesleep import commands
         from wakesleep.processes import Place
 

@@ -15,7 +15,7 @@ import numpy as np
 from jax.sharding import Mesh
 from rich.console import Console
 
-from wakesleep import __version__, processes, runs
+from wakesleep import __version__, processes, runs, watcher
 from wakesleep import evaluate as ev
 from wakesleep import train as training
 from wakesleep.algorithms import State
@@ -95,7 +95,9 @@ def _seen(path: Path) -> Run:
 
 def _go_on(job: Job, run: Run, state: State, mesh: Mesh, console: Console) -> dict[str, Any] | None:
     console = console if processes.primary() else Console(quiet=True)
-    with processes.guard(f"wakesleep resume {run.path}"):
+    again = f"wakesleep resume {run.path}"
+    watcher.change(f"wakesleep: Another process of this run has ended, and so JAX ended this one; go on with: {again}")
+    with processes.guard(again):
         with _interrupt() as stop, Reporter(console, job.config.steps) as report:
             state = training.train(job, run, state, report, stop, mesh)
         if int(state.step) >= job.config.steps:

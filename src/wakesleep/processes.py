@@ -7,6 +7,7 @@ function here costs nothing.
 import hashlib
 import os
 import re
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -93,6 +94,9 @@ def _offer_devices(count: int) -> None:
 
 def _initialise(place: Place) -> None:
     given = {} if place.coordinator == "auto" else place._asdict()
+    if given:
+        reach = _wait_for if place.process_id else _check_free
+        reach(str(place.coordinator), place.patience)
     try:
         jax.distributed.initialize(
             given.get("coordinator"),
@@ -114,6 +118,33 @@ def _initialise(place: Place) -> None:
             f"Not all processes met at {where} within {place.patience} s ({_first_line(error)}): start them all, each "
             "with its own --process-id, and check the address."
         ) from None
+
+
+def _wait_for(address: str, seconds: int) -> None:
+    """Waits until somebody listens at an address; JAX, left to find out, would end the process without a word."""
+    host, _, port = address.rpartition(":")
+    last = time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=seconds).close()
+            return
+        except OSError as error:
+            if time.monotonic() > last or isinstance(error, socket.gaierror):
+                raise Refusal(
+                    f"Nobody answered at --coordinator {address} for {seconds} s ({error.strerror or error}): start "
+                    "process 0 there, and check the address."
+                ) from None
+            time.sleep(0.1)
+
+
+def _check_free(address: str, _: int) -> None:
+    """Refuses a port that something else listens at, over which JAX would stumble."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", int(address.rpartition(":")[2])))
+        except OSError as error:
+            raise Refusal(f"Process 0 cannot listen at {address} ({error.strerror}): choose another port.") from None
 
 
 def devices(place: Place) -> list[jax.Device]:

@@ -1,34 +1,48 @@
-"""What one of several processes says: its last word if it is ended from outside, and nothing that it did not mean to."""
+"""What one of several processes says: a last word if it is ended from outside, and nothing that it did not mean to."""
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_pipes: list[int] = []
 
 
 @contextmanager
 def last_word(sentence: str) -> Iterator[None]:
     """If the process ends within it without leaving it, the sentence is printed on standard error.
 
-    A child waits for the other end of a pipe to close, so it must come before there are threads.
+    JAX ends a process from within when another has died, and no Python runs then. So a child waits for the other
+    end of a pipe to close; it must be made before there are threads.
     """
     reader, writer = os.pipe()
     if os.fork() == 0:
         os.setsid()  # a signal to the whole group is for the process, not for its witness
         os.close(writer)
-        if os.read(reader, 1) == b"":
-            os.write(2, (sentence + "\n").encode())
+        with os.fdopen(reader) as said:
+            last = said.read().split("\n")[-2]
+        if last:
+            os.write(2, f"{last}\n".encode())
         os._exit(0)
     os.close(reader)
+    _pipes.append(writer)
+    change(sentence)
     try:
         yield
     finally:
-        os.write(writer, b".")
+        change("")
+        _pipes.remove(writer)
         os.close(writer)
+
+
+def change(sentence: str) -> None:
+    """Another last word, where there is to be one."""
+    for writer in _pipes:
+        os.write(writer, f"{sentence}\n".encode())
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within it, what libraries write on standard output goes to standard error: results have the former to themselves."""
+    """Within it, what libraries write on standard output goes to standard error; the former is for results."""
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
