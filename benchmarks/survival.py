@@ -119,14 +119,14 @@ def whole(words: list[str], path: Path) -> float:
 
 
 def kills(work: Path, tries: int) -> Row:
-    """kill -9 at moments uniform over the life of a run, each followed by a resume."""
+    """kill -9 at random moments of the life of a run, each followed by a resume."""
     undisturbed, log, notes = work / "undisturbed", work / "kill.log", work / "kills.json"
     seconds = whole(["train", "clusters", *OPTIONS], undisturbed)
     seen: Row = json.loads(notes.read_text()) if notes.exists() else {"tried": 0, "writing": 0, "runs": 0, "lost": []}
     rng = random.Random(len(seen["lost"]) + seen["tried"])
     while seen["tried"] < tries:
-        path, start = work / f"killed-{seen['runs']:03d}", time.monotonic()
-        code, saved, writing = live(path, log, rng.uniform(0.0, seconds))
+        path = work / f"killed-{seen['runs']:03d}"
+        code, saved, writing = live(path, log, rng, seconds)
         if code == -signal.SIGKILL:
             seen["tried"] += 1
             seen["writing"] += writing
@@ -134,7 +134,6 @@ def kills(work: Path, tries: int) -> Row:
                 seen["lost"].append(f"{path.name} after kill {seen['tried']}: {wrong}")
         elif code == 0:
             seen["runs"] += 1
-            seconds = time.monotonic() - start  # the machine may have become quicker
         else:
             seen["lost"].append(f"{path.name} cannot be resumed: {log.read_text()[-300:]}")
             seen["runs"] += 1
@@ -153,21 +152,33 @@ def kills(work: Path, tries: int) -> Row:
     }
 
 
-def live(path: Path, log: Path, seconds: float) -> tuple[int, list[int], bool]:
-    """One life of a run, killed after some seconds: its exit code, the checkpoints then, and whether one was begun."""
+def live(path: Path, log: Path, rng: random.Random, seconds: float) -> tuple[int, list[int], bool]:
+    """One life of a run, killed at a random moment: its exit code, the checkpoints then, and whether one was begun.
+
+    Three in ten are killed within the time of a whole life, and the others within half of it from their first
+    checkpoint, while steps are made and checkpoints written: a life is mostly start.
+    """
+    before = listed(path)
     words = ["resume", str(path)] if path.exists() else ["train", "clusters", "--output", str(path), *OPTIONS]
     pid = begin(words, log)
-    last = time.monotonic() + seconds
+    early = rng.random() < 0.3
+    last = time.monotonic() + rng.uniform(0.0, seconds) if early else float("inf")
     while time.monotonic() < last:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             return os.waitstatus_to_exitcode(status), [], False
+        if last == float("inf") and listed(path) - before:
+            last = time.monotonic() + rng.uniform(0.0, seconds / 2)
         time.sleep(0.001)
     os.kill(pid, signal.SIGKILL)
-    code = end(pid)
-    folder = path / "checkpoints"
-    names = [p.name for p in folder.iterdir()] if folder.exists() else []
+    code, names = end(pid), listed(path)
     return code, sorted(int(n) for n in names if n.isdigit()), any(n.endswith(files.UNFINISHED) for n in names)
+
+
+def listed(path: Path) -> set[str]:
+    """The names in the folder of checkpoints."""
+    folder = path / "checkpoints"
+    return {p.name for p in folder.iterdir()} if folder.exists() else set()
 
 
 def missing(path: Path, saved: list[int]) -> str:

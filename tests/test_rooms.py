@@ -7,9 +7,9 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "wakesleep"
 ORDER = [
-    "errors", "watcher", "files", "datasets", "processes", "keys", "model", "models", "memory", "objectives",
-    "networks", "algorithms", "fit", "evaluate", "domain", "domains", "checkpoints", "runs", "train", "shipped",
-    "progress", "columns", "experiments", "report", "commands", "cli", "reference",
+    "errors", "watcher", "files", "datasets", "processes", "keys", "model", "models", "memory", "hosted", "objectives",
+    "networks", "algorithms", "fit", "chunks", "evaluate", "domain", "domains", "stores", "checkpoints", "runs",
+    "train", "shipped", "progress", "columns", "experiments", "report", "commands", "options", "cli", "reference",
 ]  # fmt: skip
 FILES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 

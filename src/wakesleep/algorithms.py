@@ -254,11 +254,11 @@ def _info(bounds: Float[Array, "b"], novel: Array) -> Info:
 def _example(model: Model, data: Observations) -> PyTree[jax.ShapeDtypeStruct]:
     """The shape of a program, found without computing one."""
 
-    def first(key: Key[Array, ""]) -> Program:
-        x, c = jax.tree.map(lambda a: a[0], (data.x, data.c))
+    def propose_one(key: Key[Array, ""], x: Any, c: Any) -> Program:
         return model.recognition.sample(key, model.recognition.encode(x, c))
 
-    return jax.eval_shape(first, jax.random.key(0))
+    x, c = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[1:], a.dtype), (data.x, data.c))
+    return jax.eval_shape(propose_one, jax.random.key(0), x, c)
 
 
 def _algorithm(

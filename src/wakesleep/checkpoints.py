@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.sharding import Mesh
 
-from wakesleep import files, processes
+from wakesleep import files, hosted, processes
 from wakesleep.algorithms import State
 from wakesleep.errors import Refusal
 from wakesleep.fit import data_mesh, is_shaped, shardings
@@ -62,6 +62,9 @@ class Saver:
         self.step = step
         try:
             processes.by_primary(lambda: files.beside(final).mkdir())
+            if state.memory is not None and hosted.is_hosted(state.memory):
+                hosted.save(state.memory, unfinished / "memory")
+                state = state._replace(memory=None)
             self.orbax.save((unfinished / "state").absolute(), named(state))
         except (OSError, ValueError, RuntimeError) as error:
             self._refuse(error)
@@ -130,14 +133,16 @@ def find(folder: Path, step: int | None = None) -> Path:
     return path
 
 
-def restore(path: Path, like: State, mesh: Mesh | None = None) -> State:
+def restore(path: Path, like: State, mesh: Mesh | None = None, host: Path | None = None) -> State:
     """A state like the given one, of arrays or of shapes alone, with what the checkpoint holds, on the mesh.
 
-    It does not matter on how many devices or processes it was saved.
+    It does not matter on how many devices or processes it was saved. A memory that was kept on the host is copied to
+    the folder `host`, or else is there to be read only.
     """
     from orbax.checkpoint import ArrayRestoreArgs, PyTreeCheckpointer
 
-    arrays, static = eqx.partition(like, is_shaped)
+    apart = (path / "memory").is_dir()
+    arrays, static = eqx.partition(like._replace(memory=None) if apart else like, is_shaped)
     folder = (path / "state").absolute()
     with PyTreeCheckpointer() as orbax:
         held = orbax.metadata(folder).item_metadata
@@ -147,7 +152,12 @@ def restore(path: Path, like: State, mesh: Mesh | None = None) -> State:
         wanted = named(shardings(arrays, mesh or data_mesh(1)))
         leaves = orbax.restore(folder, restore_args={k: ArrayRestoreArgs(sharding=v) for k, v in wanted.items()})
     restored = jax.tree.unflatten(jax.tree.structure(arrays), [leaves[name] for name in wanted])
-    return eqx.combine(restored, static)
+    state: State = eqx.combine(restored, static)
+    if apart and like.memory is not None:
+        saved = path / "memory"
+        memory = hosted.copy(saved, host, like.memory) if host else hosted.attach(saved, like.memory)
+        state = state._replace(memory=memory)
+    return state
 
 
 def named(state: State) -> dict[str, Any]:

@@ -4,8 +4,6 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from wakesleep.errors import Refusal
+from wakesleep.options import Coordinator, Devices, Json, Patience, Processes, ProcessId, RunPath, Settings
+from wakesleep.watcher import witness
 
 app = typer.Typer(
     help="Learn generative programs with Memoised Wake-Sleep.",
@@ -24,24 +24,10 @@ app = typer.Typer(
 out = Console()
 err = Console(stderr=True)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Settings = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the domain (see: wakesleep domains DOMAIN)."),
-]
-Devices = Annotated[int, typer.Option(help="Devices of this process; a CPU offers as many as are asked for.")]
-Coordinator = Annotated[
-    str | None,
-    typer.Option(metavar="HOST:PORT", help="One of several processes: the address of process 0, or auto (SLURM, MPI)."),
-]
-Processes = Annotated[int | None, typer.Option(help="How many processes there are.")]
-ProcessId = Annotated[int | None, typer.Option(help="Which of them this is, from 0.")]
-Patience = Annotated[int, typer.Option(help="Seconds after which a silent process counts as dead.")]
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 WORTH_SHOWING = 0.05
 WIDE = 120
 """A terminal of so many characters has room for words beside regexes."""
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
 
 
 def main() -> None:
@@ -85,6 +71,7 @@ def train(
     seed: Annotated[int, typer.Option(help="Of the networks and of all that is drawn.")] = 0,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 5000,
     condition: Annotated[str | None, typer.Option(help="characters: alphabet, to tell the model of it.")] = None,
+    rows_at_once: Annotated[int, typer.Option(help="Observations on the devices, the rest on the host; 0: all.")] = 0,
     settings: Settings = None,
     devices: Devices = 1,
     coordinator: Coordinator = None,
@@ -108,30 +95,16 @@ def train(
         "learning_rate": learning_rate,
         "seed": seed,
         "checkpoint_every": checkpoint_every,
+        "rows_at_once": rows_at_once,
         "settings": _pairs(settings) | ({"condition": condition} if condition else {}),
     }
-    with _witness(coordinator, patience):
+    with witness(coordinator, patience):
         from wakesleep import commands
         from wakesleep.processes import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
         summary = commands.train(given, output, place, err)
     _tell(summary, as_json)
-
-
-@contextmanager
-def _witness(coordinator: str | None, patience: int) -> Iterator[None]:
-    """Says what is to be done if this process, one of several, is ended from outside."""
-    if coordinator is None:
-        yield
-        return
-    from wakesleep.watcher import last_word, quiet
-
-    sentence = (
-        f"Not all processes met at {coordinator} within {patience} s: start them all, each with its own --process-id"
-    )
-    with last_word(f"wakesleep: {sentence}."), quiet():
-        yield
 
 
 @app.command()
@@ -147,13 +120,27 @@ def resume(
     as_json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or train it for longer, on as many devices or processes as you like."""
-    with _witness(coordinator, patience):
+    with witness(coordinator, patience):
         from wakesleep import commands
         from wakesleep.processes import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
         summary = commands.resume(run, steps, step, place, err)
     _tell(summary, as_json)
+
+
+@app.command()
+def store(
+    domain: Annotated[str, typer.Argument(help="Of what the observations are (see: wakesleep domains).")],
+    output: Annotated[Path, typer.Argument(help="The new folder.")],
+    sources: Annotated[list[Path] | None, typer.Argument(help="Files of your own, read one after the other.")] = None,
+    settings: Settings = None,
+) -> None:
+    """Write observations to a folder that training maps into memory: train DOMAIN --set data=FOLDER."""
+    from wakesleep import commands
+
+    count = commands.store(domain, output, sources or [], _pairs(settings))
+    out.print(f"{count} observations in {output}", highlight=False, markup=False)
 
 
 @app.command()

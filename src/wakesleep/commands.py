@@ -1,7 +1,7 @@
 """What the commands do, once their words are read: each a function that the command line calls."""
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from datetime import datetime
@@ -15,7 +15,7 @@ import numpy as np
 from jax.sharding import Mesh
 from rich.console import Console
 
-from wakesleep import __version__, processes, runs, watcher
+from wakesleep import __version__, processes, runs, stores, watcher
 from wakesleep import evaluate as ev
 from wakesleep import train as training
 from wakesleep.algorithms import State
@@ -60,7 +60,7 @@ def train(given: dict[str, Any], output: Path | None, place: Place, console: Con
     run = _seen(path)
     if processes.primary():
         console.print(f"{job.dataset.note}; run directory {path}", highlight=False, markup=False)
-    return _go_on(job, run, job.start(mesh), mesh, console)
+    return _go_on(job, run, job.start(mesh, run.memory), mesh, console)
 
 
 def resume(path: Path, steps: int | None, step: int | None, place: Place, console: Console) -> dict[str, Any] | None:
@@ -72,12 +72,18 @@ def resume(path: Path, steps: int | None, step: int | None, place: Place, consol
     job = training.prepare(config, mesh.size)
     processes.check_same(f"{path} {step} {job.config}", "settings and data")
     some = step is not None or processes.any_says(bool(runs.steps_saved(run)))
-    state = runs.restore(run, job.shape(), step, mesh) if some else job.start(mesh)
+    state = runs.restore(run, job.shape(), step, mesh) if some else job.start(mesh, run.memory)
     at = int(state.step)
     if steps is not None:
         processes.by_primary(lambda: runs.reconfigure(run, config))
     processes.by_primary(lambda: runs.rewind(run, at))
     return _go_on(job, run, state, mesh, console)
+
+
+def store(name: str, output: Path, sources: list[Path], settings: dict[str, str]) -> int:
+    """Writes the observations of sources, or of settings, to a store; how many."""
+    domain = find_domain(name)
+    return stores.write(output, name, stores.gather(domain, settings, sources))
 
 
 def _gather(place: Place) -> Mesh:
@@ -128,7 +134,7 @@ def load_run(path: Path) -> tuple[Job, State]:
     cache_compilation()
     run = runs.open_run(path)
     job = training.prepare(run.config)
-    return job, runs.restore(run, job.shape()) if runs.steps_saved(run) else job.start()
+    return job, runs.restore(run, job.shape(), change=False) if runs.steps_saved(run) else job.start()
 
 
 def evaluate(path: Path, samples: int, refine: int, exact: bool, seed: int) -> Rows:
@@ -284,7 +290,7 @@ def check_strings(patterns: Path, file: str, share: float, console: Console) -> 
 
 
 def _draw(
-    domain: Domain, model: Model, data: Observations, weighted: Weighted, names: list[str], most: int, path: Path
+    domain: Domain, model: Model, data: Observations, weighted: Weighted, names: Sequence[str], most: int, path: Path
 ) -> None:
     from wakesleep.report.posteriors import draw_posteriors
 

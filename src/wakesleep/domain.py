@@ -1,6 +1,6 @@
 """What a domain offers to the command line: settings, data, a model, and words for its programs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +16,11 @@ class Dataset(NamedTuple):
 
     train: Observations
     test: Observations | None
-    names: list[str]
+    names: Sequence[str]
     note: str
     """What was done to the data, in one line for the user."""
+    digest: str = ""
+    """A fingerprint of the data, where it is known already."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Domain:
     """Writes an animated GIF of how an evaluator carries out a program, where that can be watched."""
     shipped: Path | None = None
     """A trained model that comes with the package."""
+    observation: Any = None
+    """The named tuple that an observation x is, where it is not one array."""
     data_setting: str = "data"
     """The setting that names a file of the user's own."""
 

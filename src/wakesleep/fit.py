@@ -54,8 +54,7 @@ def fit(
     check_batch(len(data), batch_size, mesh.size)
     seeds = key.ndim == 1
     advance = compile_steps(algorithm, batch_size, mesh, seeds)
-    if not consume:
-        state = jax.tree.map(lambda a: jnp.copy(a) if eqx.is_array(a) else a, state)
+    state = state if consume else copied(state)
     yield from go_on(advance, place(state, mesh, seeds), shard(data, mesh), key, steps, every)
 
 
@@ -154,14 +153,20 @@ def begin(algorithm: Algorithm, model: Model, data: Observations, mesh: Mesh | N
         # Replicas must agree to the last bit, and hosts may differ in how they round.
         arrays, static = eqx.partition(model, eqx.is_array)
         model = eqx.combine(multihost_utils.broadcast_one_to_all(arrays), static)
-    arrays, static = eqx.partition(eqx.filter_eval_shape(algorithm.init, model, data), is_shaped)
+    shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), data)
+    arrays, static = eqx.partition(eqx.filter_eval_shape(algorithm.init, model, shapes), is_shaped)
     given, rest = eqx.partition(model, eqx.is_array)
 
     def init(given: Model) -> State:
-        return eqx.filter(algorithm.init(eqx.combine(given, rest), data), eqx.is_array)
+        return eqx.filter(algorithm.init(eqx.combine(given, rest), shapes), eqx.is_array)
 
     made = jax.jit(init, out_shardings=shardings(arrays, mesh))(jax.tree.map(np.asarray, given))
     return eqx.combine(made, static)
+
+
+def copied(state: State) -> State:
+    """The same state in arrays of its own."""
+    return jax.tree.map(lambda a: jnp.copy(a) if eqx.is_array(a) else a, state)
 
 
 def place(state: State, mesh: Mesh, seeds: bool = False) -> State:

@@ -38,6 +38,8 @@ class Config:
     learning_rate: float = 1e-3
     seed: int = 0
     checkpoint_every: int = 5000
+    rows_at_once: int = 0
+    """Observations that are on the devices with their memory, the rest being on the host; 0 for all."""
     settings: dict[str, Any] = field(default_factory=dict)
     data_digest: str = ""
     version: str = ""
@@ -48,6 +50,7 @@ class Config:
         require_one_of("replay", self.replay, ("draw", "expected"))
         for name in ("memory_size", "proposals", "steps", "batch_size", "checkpoint_every"):
             require_at_least(name, getattr(self, name), 1)
+        require_at_least("rows_at_once", self.rows_at_once, 0)
         require_share("explore", self.explore)
         require_share("revise", self.revise)
         require_at_least("particles", self.particles, 2 if self.algorithm == "vimco" else 1)
@@ -66,6 +69,11 @@ class Run:
     def checkpoints(self) -> Path:
         """The folder of checkpoints, one folder a step."""
         return self.path / "checkpoints"
+
+    @property
+    def memory(self) -> Path:
+        """The folder of the memory at work, where it is kept on the host; checkpoints have copies of it."""
+        return self.path / "memory"
 
     @property
     def metrics(self) -> Path:
@@ -117,14 +125,16 @@ def steps_saved(run: Run) -> list[int]:
     return checkpoints.steps_saved(run.checkpoints)
 
 
-def restore(run: Run, start: State, step: int | None = None, mesh: Mesh | None = None) -> State:
+def restore(run: Run, start: State, step: int | None = None, mesh: Mesh | None = None, change: bool = True) -> State:
     """The state saved at that step (the last by default), on the mesh; `start` where nothing was saved yet.
 
-    Where something was saved, `start` may have the shapes of arrays in their stead.
+    Where something was saved, `start` may have the shapes of arrays in their stead. A memory that is kept on the host
+    is copied from the checkpoint, unless it is not to change.
     """
     if step is None and not steps_saved(run):
         return start
-    return checkpoints.restore(checkpoints.find(run.checkpoints, step), start, mesh)
+    found = checkpoints.find(run.checkpoints, step)
+    return checkpoints.restore(found, start, mesh, run.memory if change else None)
 
 
 def record(run: Run, line: dict[str, Any]) -> None:

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -14,9 +15,10 @@ import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
-from wakesleep import processes, runs
+from wakesleep import hosted, processes, runs, stores
 from wakesleep.algorithms import Algorithm, Info, State, mws, rws, vimco
 from wakesleep.checkpoints import Saver
+from wakesleep.chunks import fit_chunks, plan
 from wakesleep.domain import Dataset, Domain
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal
@@ -43,13 +45,17 @@ class Job(NamedTuple):
         key, _ = _keys(self.config.seed)
         return self.domain.build(key, self.settings, self.dataset.train)
 
-    def start(self, mesh: Mesh | None = None) -> State:
-        """The state before the first step."""
+    def start(self, mesh: Mesh | None = None, host: Path | None = None) -> State:
+        """The state before the first step; a memory that is to be kept on the host is made in the folder `host`."""
+        if self.config.rows_at_once and host is not None:
+            first = begin(self.algorithm, self.model(), self.dataset.train[:1])
+            return first._replace(memory=hosted.make(host, self.shape().memory))
         return begin(self.algorithm, self.model(), self.dataset.train, mesh)
 
     def shape(self) -> State:
         """That state with the shapes of its arrays alone."""
-        state: State = eqx.filter_eval_shape(self.algorithm.init, self.model(), self.dataset.train)
+        data = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), self.dataset.train)
+        state: State = eqx.filter_eval_shape(self.algorithm.init, self.model(), data)
         return state
 
 
@@ -57,10 +63,14 @@ def prepare(config: Config, devices: int = 1) -> Job:
     """Everything a run needs, checked before any work is done or any directory made."""
     domain = find_domain(config.domain)
     settings = domain.configure(config.settings)
-    dataset = domain.load(settings)
-    check_batch(len(dataset.train), config.batch_size, devices)
+    source = getattr(settings, domain.data_setting)
+    dataset = stores.read(source, domain) if stores.is_store(source) else domain.load(settings)
+    if config.rows_at_once:
+        plan(len(dataset.train), config.rows_at_once, config.batch_size, _keys(config.seed)[1], devices)
+    else:
+        check_batch(len(dataset.train), config.batch_size, devices)
     job = Job(config, domain, settings, dataset, algorithm(config))
-    digest = _digest(dataset.train)
+    digest = dataset.digest or _digest(dataset.train)
     if config.data_digest and config.data_digest != digest:
         raise Refusal("The data are not those that the run was started with: bring them back, or start a new run.")
     return job._replace(config=replace(config, data_digest=digest))
@@ -138,18 +148,17 @@ def _follow(
 
 
 def _chunks(job: Job, state: State, mesh: Mesh | None) -> Iterator[tuple[State, Info]]:
-    config, (_, key) = job.config, _keys(job.config.seed)
-    return fit(
-        job.algorithm,
-        state,
-        job.dataset.train,
-        key=key,
-        steps=config.steps,
-        batch_size=config.batch_size,
-        every=config.checkpoint_every,
-        mesh=mesh,
-        consume=True,
-    )
+    config = job.config
+    given: dict[str, Any] = {
+        "key": _keys(config.seed)[1],
+        "steps": config.steps,
+        "batch_size": config.batch_size,
+        "every": config.checkpoint_every,
+        "mesh": mesh,
+    }
+    if config.rows_at_once:
+        return fit_chunks(job.algorithm, state, job.dataset.train, rows_at_once=config.rows_at_once, **given)
+    return fit(job.algorithm, state, job.dataset.train, consume=True, **given)
 
 
 class _Means:
@@ -177,7 +186,7 @@ def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int =
 
 
 def describe(
-    domain: Domain, weighted: Weighted, data: Observations, names: list[str], most: int = 5
+    domain: Domain, weighted: Weighted, data: Observations, names: Sequence[str], most: int = 5
 ) -> list[dict[str, Any]]:
     """For each observation its name and its most probable programs in words."""
     programs, log_weight, x = jax.tree.map(np.asarray, (*weighted, data.x))

@@ -50,3 +50,14 @@ def quiet() -> Iterator[None]:
     finally:
         os.dup2(kept, 1)
         os.close(kept)
+
+
+@contextmanager
+def witness(coordinator: str | None, patience: int) -> Iterator[None]:
+    """Both of these around one of several processes, and nothing around one alone."""
+    if coordinator is None:
+        yield
+        return
+    met = f"Not all processes met at {coordinator} within {patience} s: start them all, each with its own --process-id."
+    with last_word(f"wakesleep: {met}"), quiet():
+        yield

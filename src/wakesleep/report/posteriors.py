@@ -1,5 +1,6 @@
 """A picture of observations and of the programs found for them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import jax
@@ -19,7 +20,7 @@ def draw_posteriors(
     evaluator: Evaluator,
     data: Observations,
     weighted: Weighted,
-    names: list[str],
+    names: Sequence[str],
     most: int,
     path: Path,
 ) -> Path:

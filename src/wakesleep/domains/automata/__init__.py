@@ -2,6 +2,7 @@
 
 from wakesleep.domain import Domain
 from wakesleep.domains.automata.data import Settings, build, load, programs
+from wakesleep.domains.automata.evaluator import Picture
 from wakesleep.domains.automata.show import picture, remarks, show, words
 
-DOMAIN = Domain("automata", Settings, load, build, show, words, picture, programs, remarks)
+DOMAIN = Domain("automata", Settings, load, build, show, words, picture, programs, remarks, Picture)

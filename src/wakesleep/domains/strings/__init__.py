@@ -2,6 +2,7 @@
 
 from wakesleep.domain import Domain
 from wakesleep.domains.strings.data import Settings, build, load, programs
+from wakesleep.domains.strings.evaluator import Strings
 from wakesleep.domains.strings.show import picture, show, words
 
-DOMAIN = Domain("strings", Settings, load, build, show, words, picture, programs)
+DOMAIN = Domain("strings", Settings, load, build, show, words, picture, programs, observation=Strings)
