@@ -5,4 +5,4 @@ from wakesleep.domains.automata.data import Settings, build, load, programs
 from wakesleep.domains.automata.evaluator import Picture
 from wakesleep.domains.automata.show import picture, remarks, show, words
 
-DOMAIN = Domain("automata", Settings, load, build, show, words, picture, programs, remarks, Picture)
+DOMAIN = Domain("automata", Settings, load, build, show, words, picture, programs, remarks, observation=Picture)
