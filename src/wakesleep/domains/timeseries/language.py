@@ -1,0 +1,207 @@
+"""Kernel expressions as tokens: sums of products of simple kernels, every one in a single canonical spelling.
+
+The paper's grammar is K -> K + K | K * K | WN | SE | Per | C. Multiplication distributes over addition, so every
+expression of it is a sum of products, and brackets are needed only on paper (`parse` reads them). A program is that
+sum with the factors of a product and the terms of the sum in order, END filling it up: what differs only in order is
+one program, and so is what the algebra of kernels makes equal (SE * SE is an SE, WN times anything stationary is WN).
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Array, Float, Int
+
+from wakesleep.errors import Refusal
+from wakesleep.networks import END, Grammar, grammar
+
+SPELLINGS = ("", "+", "*", "C", "Lin", "SE", "M12", "M32", "Per", "WN")
+TOKEN = {spelling: token for token, spelling in enumerate(SPELLINGS)}
+PLUS, TIMES, C, LIN, SE, M12, M32, PER, WN = range(1, 10)
+DECAYING = (SE, M12, M32)
+ALONE = (LIN, WN)
+"""Kernels that are no factor of a product."""
+PAPER = "C SE Per WN"
+ALL = "C Lin SE M12 M32 Per WN"
+MOST_VARIABLES = 12
+"""The most continuous variables that an expression may have."""
+MOST_PERIODIC = 2
+"""The most periodic factors of a product."""
+
+Term = tuple[int, ...]
+Terms = tuple[Term, ...]
+
+
+class Kernel(NamedTuple):
+    """A program: its tokens, and beside them the carried Gaussian over its continuous variables, in log-space."""
+
+    tokens: Int[Array, "t"]
+    mean: Float[Array, "v"]
+    root: Float[Array, "v v"]
+    """The lower triangular root of the covariance."""
+
+
+@cache
+def rules(kernels: str = ALL, scaled: bool = True) -> Grammar:
+    """The automaton that writes canonical expressions over those kernels, and no others.
+
+    Where expressions are `scaled`, every term has a variance of its own; else, as in the paper, a factor C gives one.
+    """
+    known = {TOKEN[name] for name in kernel_names(kernels)}
+
+    def move(state: tuple, kind: int) -> tuple | None:
+        previous, term, operand, left = state
+        if operand:
+            return _factor(state, kind, scaled) if kind in known else None
+        if kind == TIMES:
+            return (previous, term, True, left)
+        whole = term >= previous and not (term == previous and len(term) == 1 and term[0] in (C, LIN, WN))
+        return (term, (), True, left) if whole and kind in (END, PLUS) else None
+
+    return grammar(list(range(len(SPELLINGS))), ((), (), True, MOST_VARIABLES), move)
+
+
+def _factor(state: tuple, kind: int, scaled: bool) -> tuple | None:
+    """The state after a kernel, if it may come there and leaves variables to spare."""
+    previous, term, _, left = state
+    new = (*term, kind)
+    left -= variables_of(kind, not term, scaled)
+    if left < 0 or not _is_product(new, scaled) or new < previous[: len(new)]:
+        return None
+    return (previous if new == previous[: len(new)] else (), new, False, left)
+
+
+def variables_of(kind: int, first: bool, scaled: bool) -> int:
+    """How many continuous variables a kernel brings, the first of its term or not."""
+    if kind in (C, *ALONE):
+        return 1
+    return (2 if kind == PER else 1) + (scaled and first)
+
+
+def _is_product(term: Term, scaled: bool) -> bool:
+    """Whether the factors are in order, and none of them is idle beside the others."""
+    alone = (C, *ALONE) if scaled else ALONE
+    return (
+        list(term) == sorted(term)
+        and (len(term) == 1 or not set(term) & set(alone))
+        and term.count(C) <= 1
+        and sum(f in DECAYING for f in term) <= 1
+        and term.count(PER) <= MOST_PERIODIC
+    )
+
+
+def kernel_names(kernels: str) -> list[str]:
+    """The names in a list of kernels, of which one must be more than noise."""
+    names = kernels.replace(",", " ").split()
+    for name in names:
+        if name not in ALL.split():
+            raise Refusal(f"kernels must be some of {ALL.replace(' ', ', ')}, but {name!r} was given.")
+    if not set(names) & {"SE", "M12", "M32", "Per"}:
+        raise Refusal(f"kernels must include one of SE, M12, M32 and Per, but {kernels!r} was given.")
+    return names
+
+
+def terms_of(tokens: Iterable[int]) -> Terms:
+    """The terms of a program, each the tuple of its factors."""
+    text = [t for t in tokens if t != END]
+    terms: list[list[int]] = [[]]
+    for token in text:
+        if token == PLUS:
+            terms.append([])
+        elif token != TIMES:
+            terms[-1].append(token)
+    return tuple(tuple(term) for term in terms)
+
+
+def flatten(terms: Terms) -> list[int]:
+    """The tokens of a sum of products, in the order given."""
+    tokens: list[int] = []
+    for term in terms:
+        tokens += [PLUS] * bool(tokens)
+        for i, factor in enumerate(term):
+            tokens += [TIMES] * bool(i) + [factor]
+    return tokens
+
+
+def canonical(terms: Iterable[Term], scaled: bool = True) -> Terms | None:
+    """The one spelling of a sum of products; None where it is not in the language."""
+    found: list[Term] = []
+    for term in terms:
+        simple = _simplify(term, scaled)
+        if not simple or not _is_product(simple, scaled):
+            return None
+        # Two constants, two lines and two noises are one each.
+        if len(simple) > 1 or simple[0] not in (C, *ALONE) or simple not in found:
+            found.append(simple)
+    cost = sum(variables_of(f, i == 0, scaled) for term in found for i, f in enumerate(term))
+    return tuple(sorted(found)) if found and cost <= MOST_VARIABLES else None
+
+
+def _simplify(term: Term, scaled: bool) -> Term:
+    """A product in order, without the factors that change nothing."""
+    if WN in term and LIN not in term:
+        return (WN,)
+    once = [f for f in (SE, M12) if f in term] + [f for f in term if f not in (SE, M12, C)]
+    if C in term and (not scaled or not once):
+        once.append(C)
+    return tuple(sorted(once))
+
+
+def encode(terms: Terms, length: int) -> Int[np.ndarray, "t"] | None:
+    """The program of a canonical sum, or None where it is too long."""
+    tokens = flatten(terms)
+    if len(tokens) > length:
+        return None
+    return np.array(tokens + [END] * (length - len(tokens)), np.int32)
+
+
+def program(text: str, length: int, scaled: bool = True) -> Int[np.ndarray, "t"]:
+    """The tokens of an expression in the paper's notation, brackets included."""
+    terms = canonical(parse(text), scaled)
+    tokens = None if terms is None else encode(terms, length)
+    if tokens is None:
+        raise Refusal(f"{text!r} is not an expression of the language of at most {length} tokens.")
+    return tokens
+
+
+def parse(text: str) -> Terms:
+    """A bracketed expression multiplied out; the shared variables of a copied factor become free."""
+    words = re.findall(r"[()+*]|\w+", text)
+    if "".join(words) != re.sub(r"\s", "", text):
+        raise Refusal(f"{text!r} is not a kernel expression.")
+
+    def total() -> Terms:
+        terms = product()
+        while words and words[0] == "+":
+            words.pop(0)
+            terms += product()
+        return terms
+
+    def product() -> Terms:
+        terms = atom()
+        while words and words[0] == "*":
+            words.pop(0)
+            terms = tuple((*a, *b) for b in atom() for a in terms)
+        return terms
+
+    def atom() -> Terms:
+        word = words.pop(0) if words else ""
+        if word == "(":
+            inner = total()
+            if words and words.pop(0) == ")":
+                return inner
+        elif word in ALL.split():
+            return ((TOKEN[word],),)
+        raise Refusal(f"{text!r} is not a kernel expression: a kernel or a bracket is missing.")
+
+    found = total()
+    if words:
+        raise Refusal(f"{text!r} is not a kernel expression: {words[0]!r} is not expected.")
+    return found
+
+
+def text_of(tokens: Iterable[int]) -> str:
+    """An expression as it is printed."""
+    return " + ".join("*".join(SPELLINGS[f] for f in term) for term in terms_of(tokens))
