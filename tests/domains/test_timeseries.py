@@ -40,9 +40,7 @@ def regular(n=N, points=N):
     """A series of n points on a regular grid, filled up to `points`."""
     times = -0.5 + np.arange(points) / (n - 1)
     values = np.where(np.arange(points) < n, np.random.default_rng(0).normal(size=points), 0.0)
-    return Series(
-        jnp.asarray(times, jnp.float32), jnp.asarray(values, jnp.float32), jnp.asarray(np.arange(points) < n)
-    )
+    return Series(jnp.asarray(times, jnp.float32), jnp.asarray(values, jnp.float32), jnp.asarray(np.arange(points) < n))
 
 
 def theta_of(seed=0):
@@ -82,42 +80,46 @@ def in_double(function, *arguments):
         return jax.tree.map(np.asarray, function(*(jnp.asarray(a, jnp.float64) for a in arguments)))
 
 
+@jax.jit
+def kernel(tokens, theta, lags):
+    shape = layout(tokens, True)
+    return covariance(theta, shape, lags), components(theta, shape, lags)
+
+
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_kernel_matrices_are_those_of_the_formulas(text):
-    tokens, theta, t = jnp.asarray(program(text, LENGTH)), theta_of(), np.sort(np.random.default_rng(1).random(9)) - 0.5
-    k = in_double(lambda theta, d: covariance(theta, layout(tokens, True), d), theta, np.abs(t[:, None] - t[None, :]))
+    theta, t = theta_of(), np.sort(np.random.default_rng(1).random(9)) - 0.5
+    k, _ = in_double(lambda theta, d: kernel(program(text, LENGTH), theta, d), theta, np.abs(t[:, None] - t[None, :]))
     ours = k.stationary + k.nugget * np.eye(9) + k.slope * np.outer(t, t)
     np.testing.assert_allclose(ours, by_hand(text, theta, t), rtol=1e-12)
 
 
 def test_the_terms_of_a_covariance_add_up_to_it():
-    tokens, d = jnp.asarray(program("C + SE + M32*Per + WN", LENGTH)), np.linspace(0, 1, 7)
-    whole, parts = in_double(
-        lambda theta, d: (
-            covariance(theta, layout(tokens, True), d).stationary,
-            components(theta, layout(tokens, True), d),
-        ),
-        theta_of(),
-        d,
-    )
+    tokens, d = program("C + SE + M32*Per + WN", LENGTH), np.linspace(0, 1, 81).reshape(9, 9)
+    whole, parts = in_double(lambda theta, d: kernel(tokens, theta, d), theta_of(), d)
+    whole = whole.stationary
     np.testing.assert_allclose(parts.sum(axis=0), whole, rtol=1e-12)
     assert [bool(p.any()) for p in parts] == [True, True, True, False, False, False]
 
 
-@pytest.mark.parametrize("text", EXPRESSIONS)
-def test_written_out_derivatives_are_those_of_autodiff(text):
-    shape, lags = layout(jnp.asarray(program(text, LENGTH)), True), np.linspace(0, 1, 10)
-    weights = np.random.default_rng(2).normal(size=10)
+@jax.jit
+def derivatives(tokens, theta, weights):
+    """By autodiff, and as they are written out."""
+    shape, lags = layout(tokens, True), jnp.linspace(0, 1, 10)
 
     def scalar(theta):
         k = covariance(theta, shape, lags)
         return weights @ k.stationary + 2.0 * k.nugget - 3.0 * k.slope
 
-    def ours(theta):
-        k, back = differentiable(theta, shape, lags)
-        return back(type(k)(jnp.asarray(weights), jnp.asarray(2.0), jnp.asarray(-3.0)))
+    k, back = differentiable(theta, shape, lags)
+    return jax.grad(scalar)(theta), back(type(k)(weights, jnp.full_like(k.nugget, 2.0), jnp.full_like(k.slope, -3.0)))
 
-    np.testing.assert_allclose(in_double(ours, theta_of()), in_double(jax.grad(scalar), theta_of()), rtol=1e-9)
+
+@pytest.mark.parametrize("text", EXPRESSIONS)
+def test_written_out_derivatives_are_those_of_autodiff(text):
+    weights = np.random.default_rng(2).normal(size=10)
+    auto, ours = in_double(lambda theta, w: derivatives(program(text, LENGTH), theta, w), theta_of(), weights)
+    np.testing.assert_allclose(ours, auto, rtol=1e-9, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +157,8 @@ def test_gradients_are_differences_of_likelihoods(values_and_gradients):
         _, gradient = values_and_gradients("Lin + SE*Per + WN", theta, x)[method]
         for i in range(6):
             ends = [
-                values_and_gradients("Lin + SE*Per + WN", theta + h * np.eye(12)[i], x)[method][0] for h in (1e-5, -1e-5)
+                values_and_gradients("Lin + SE*Per + WN", theta + h * np.eye(12)[i], x)[method][0]
+                for h in (1e-5, -1e-5)
             ]
             np.testing.assert_allclose(gradient[i], (ends[0] - ends[1]) / 2e-5, rtol=1e-4, atol=1e-5)
 

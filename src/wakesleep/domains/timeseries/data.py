@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import equinox as eqx
@@ -102,7 +103,7 @@ def ucr() -> tuple[Record, ...]:
     """The 1,000 series of the archive at their native lengths."""
     with np.load(datasets.find("ucr/ucr1000.npz")) as file:
         values, offsets, kinds, names = (file[k] for k in ("values", "offsets", "dataset", "dataset_names"))
-    parts = [values[a:b].astype(float) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    parts = [values[a:b].astype(float) for a, b in pairwise(offsets)]
     return tuple(
         tidy(Record(f"{names[k]} {i}", np.arange(float(len(v))), v))
         for i, (v, k) in enumerate(zip(parts, kinds, strict=True))

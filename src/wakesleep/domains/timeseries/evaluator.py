@@ -1,4 +1,4 @@
-"""p(x | z) of the time series domain: a Gaussian process with the expression's covariance, its variables integrated out.
+"""p(x | z) of the time series domain: a Gaussian process whose covariance the expression gives.
 
 `log_prob` is the variational lower bound of the Gaussian that the program carries; `refine` fits that Gaussian.
 """

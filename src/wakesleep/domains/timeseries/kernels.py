@@ -15,7 +15,7 @@ from jaxtyping import Array, Bool, Float, Int
 from wakesleep.domains.timeseries.language import DECAYING, LIN, M12, M32, MOST_VARIABLES, PER, SE, TIMES, WN, C
 
 KINDS = ("noise", "constant", "slope", "amplitude", "SE", "M12", "M32", "roundness", "period", "decay")
-"""Kinds of variables, each with a prior of its own; a decay is the length of a kernel that multiplies a periodic one."""
+"""Kinds of variables, each with a prior of its own; a decay is the length of one that multiplies a Per."""
 NOISE, CONSTANT, SLOPE, AMPLITUDE, LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3, 4, 7, 8, 9
 NONE = len(KINDS)
 FLOOR = 1e-3

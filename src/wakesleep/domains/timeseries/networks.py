@@ -1,4 +1,4 @@
-"""p(z) and r(z | x) of the time series domain: LSTMs that write expressions, recognition from series and periodogram."""
+"""p(z) and r(z | x) of the time series domain: LSTMs that write expressions, and what they see of a series."""
 
 from typing import Any, NamedTuple
 

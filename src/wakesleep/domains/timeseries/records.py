@@ -6,7 +6,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.errors import Refusal
@@ -125,6 +125,6 @@ def _observe(record: Record, points: int) -> Series:
         u = np.linspace(-0.5, 0.5, n)
     beyond = 0.5 + np.arange(1, points - n + 1) / (n - 1)
     y = (record.values - scale.mean) / scale.deviation
-    present: Bool[np.ndarray, "n"] = np.arange(points) < n
+    present = np.arange(points) < n
     times, values = np.concatenate([u, beyond]), np.concatenate([y, np.zeros(points - n)])
     return Series(times.astype(np.float32), values.astype(np.float32), present)  # type: ignore[arg-type]

@@ -80,8 +80,8 @@ def _not_a_number(name: str, texts: pl.Series) -> Refusal:
     bad = texts.is_not_null() & texts.cast(pl.Float64, strict=False).is_null()
     row = int(bad.arg_max() or 0)
     return Refusal(
-        f"Column {name!r} holds {str(texts[row])[:40]!r} in row {row + 2}, but a series is made of numbers: correct it, "
-        "leave the cell empty, or choose another column (--column)."
+        f"Column {name!r} holds {str(texts[row])[:40]!r} in row {row + 2}, but a series is made of numbers: correct "
+        "it, leave the cell empty, or choose another column (--column)."
     )
 
 
