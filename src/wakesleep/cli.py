@@ -177,17 +177,24 @@ def explain(
     target: Annotated[
         str,
         typer.Argument(
-            help="A run directory, or a domain: strings and characters need no training, others learn from the file."
+            help="A run directory, or a domain: strings, timeseries and characters need no training, others learn "
+            "from the file."
         ),
     ],
-    file: Annotated[Path, typer.Argument(help="The observations to explain; for strings a table, or - for lines.")],
+    file: Annotated[
+        Path, typer.Argument(help="The observations to explain; a table for strings (or - for lines) and timeseries.")
+    ],
     most: Annotated[int, typer.Option(help="Programs shown for each.")] = 5,
     steps: Annotated[int, typer.Option(help="Steps of learning where the target is a domain.")] = 10_000,
     settings: Settings = None,
     picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
     film: Annotated[Path | None, typer.Option(help="characters: the drawing as an animated GIF.")] = None,
-    column: Annotated[str | None, typer.Option(help="strings: this column alone.")] = None,
-    effort: Annotated[str, typer.Option(help="strings: quick, usual or thorough.")] = "usual",
+    column: Annotated[str | None, typer.Option(help="strings, timeseries: this column alone.")] = None,
+    effort: Annotated[str, typer.Option(help="strings, timeseries: quick, usual or thorough.")] = "usual",
+    time: Annotated[str | None, typer.Option(help="timeseries: the column of times.")] = None,
+    ahead: Annotated[float, typer.Option(help="timeseries: continue by this share of the length.")] = 0.1,
+    transform: Annotated[str, typer.Option(help="timeseries: auto, none or log.")] = "auto",
+    csv: Annotated[Path | None, typer.Option(help="timeseries: write parts and extrapolation to this file.")] = None,
     export: Annotated[str | None, typer.Option(help="strings: print json-schema, pandera or re instead.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -198,6 +205,10 @@ def explain(
         if settings or picture or film:
             raise Refusal("explain strings takes no --set, --picture or --film; train a model of your own for those.")
         _show_columns(commands.survey_strings(str(file), column, effort, 0, err), most, export, as_json)
+        return
+    if target == "timeseries":
+        rows = commands.explain_timeseries(file, column, time, effort, ahead, transform, _pairs(settings), err)
+        _show_series(commands.keep_series(rows, ahead, most, picture, csv), as_json)
         return
     found = commands.explain(target, file, most, steps, _pairs(settings), picture, film, err)
     _show_programs(found, as_json)
@@ -261,7 +272,9 @@ def sample(
 
 @app.command()
 def reproduce(
-    experiment: Annotated[str, typer.Argument(help="clusters, sparsity, strings, automata[-counts, -unknown].")],
+    experiment: Annotated[
+        str, typer.Argument(help="clusters, sparsity, strings, timeseries, automata[-counts, -unknown].")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
     steps: Annotated[int | None, typer.Option(help="Steps for each cell.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Seeds for each cell.")] = None,
@@ -379,6 +392,28 @@ def _show_columns(findings: list[Any], most: int, export: str | None, as_json: b
         for note in _notes(row):
             shown.append(("" if likely else row["column"], "", note, *([""] * (1 + wide))))
     _table("columns", ("column", "", "pattern", *(("in words",) if wide else ()), "new samples"), shown)
+
+
+def _show_series(rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Expressions with their sentences, what was done to the series, and the next values."""
+    if as_json:
+        _print_json(rows)
+        return
+    shown: list[tuple[str, ...]] = []
+    for row in rows:
+        likely = [p for i, p in enumerate(row["programs"]) if i == 0 or p["probability"] >= WORTH_SHOWING]
+        for i, p in enumerate(likely):
+            name = row["series"] if i == 0 else ""
+            shown.append((name, f"{100 * p['probability']:.0f} %", p["expression"], p["sentence"]))
+        for note in row["notes"]:
+            shown.append(("", "", "", f"note: {note}"))
+    _table("series", ("series", "", "expression", "in words"), shown)
+    ahead = [(r["series"], *(_ahead(r[k]) for k in ("first", "last"))) for r in rows]
+    _table("extrapolation: median (90 % band)", ("series", "next", "last"), ahead)
+
+
+def _ahead(value: dict[str, Any]) -> str:
+    return f"{value['time']}: {value['median']:.5g} ({value['low']:.5g} to {value['high']:.5g})"
 
 
 def _notes(row: dict[str, Any]) -> list[str]:

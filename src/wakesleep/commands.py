@@ -37,6 +37,7 @@ from wakesleep.train import Job
 
 if TYPE_CHECKING:
     from wakesleep.columns.survey import Finding, Violation
+    from wakesleep.series.explanation import Explanation
 
 Rows = list[dict[str, Any]]
 
@@ -277,6 +278,50 @@ def survey_strings(file: str, column: str | None, effort: str, seed: int, consol
         return survey(columns, shipped(), EFFORTS[effort], seed, lambda c: report(c.name))
 
 
+def explain_timeseries(
+    file: Path,
+    column: str | None,
+    time: str | None,
+    effort: str,
+    ahead: float,
+    transform: str,
+    settings: dict[str, str],
+    console: Console,
+) -> list["Explanation"]:
+    """What the shipped model finds for the series of a table."""
+    from wakesleep.domains.timeseries.tables import read_records
+    from wakesleep.series import shipped
+    from wakesleep.series.explanation import TRANSFORMS, explain
+    from wakesleep.series.search import EFFORTS
+
+    require_one_of("effort", effort, tuple(EFFORTS))
+    require_one_of("transform", transform, TRANSFORMS)
+    if not 0 < ahead <= 10:
+        raise Refusal(f"ahead must lie between 0 and 10, but {ahead} was given.")
+    if set(settings) - {"points"}:
+        raise Refusal("explain timeseries takes --set points=N alone; train a model of your own for other settings.")
+    points = find_domain("timeseries").configure(settings).points
+    records = read_records(file, column, time)
+    cache_compilation()
+    rounds = EFFORTS[effort].rounds
+    with counter(console, rounds * len(records), "rounds") as report:
+        told = [lambda done, name=r.name: report(name) for r in records]
+        pairs = zip(records, told, strict=True)
+        return [explain(r, shipped(), EFFORTS[effort], points, transform, report=tell) for r, tell in pairs]
+
+
+def keep_series(found: list["Explanation"], ahead: float, most: int, picture: Path | None, csv: Path | None) -> Rows:
+    """The explanations for machines, and in files where they are asked for."""
+    from wakesleep.report.series import draw_series
+    from wakesleep.series.exports import as_row, write_csv
+
+    if picture is not None:
+        draw_series(found, picture, ahead)
+    if csv is not None:
+        write_csv(found, csv, ahead)
+    return [as_row(e, most, ahead) for e in found]
+
+
 def check_strings(patterns: Path, file: str, share: float, console: Console) -> list["Violation"]:
     """The values of a table that saved patterns do not accept."""
     from wakesleep.columns import shipped
@@ -339,6 +384,7 @@ EXPERIMENTS = {
     "sparsity": "clusters",
     "strings": "strings",
     "characters": "characters",
+    "timeseries": "timeseries",
     "automata": "automata",
     "automata-counts": "automata",
     "automata-unknown": "automata",

@@ -5,32 +5,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import integrate, linalg, stats
 
-from wakesleep.domains.timeseries.data import Settings, build, draw, load
+from wakesleep.domains.timeseries.data import Settings, build, load
 from wakesleep.domains.timeseries.evaluator import GaussianProcess, begin
-from wakesleep.domains.timeseries.kernels import FLOOR, KINDS, components, covariance, differentiable, layout
+from wakesleep.domains.timeseries.kernels import FLOOR, components, covariance, differentiable, layout
 from wakesleep.domains.timeseries.language import (
-    ALL,
     MOST_VARIABLES,
-    PAPER,
-    SPELLINGS,
     TOKEN,
-    canonical,
-    encode,
-    parse,
     program,
-    rules,
-    terms_of,
-    text_of,
 )
 from wakesleep.domains.timeseries.likelihood import Series, by_cholesky, by_levinson
-from wakesleep.domains.timeseries.networks import first_guess, frequencies, periodogram
-from wakesleep.domains.timeseries.show import show, variables, words
-from wakesleep.errors import Refusal
-from wakesleep.model import Observations
 
 LENGTH, N = 11, 24
 EXPRESSIONS = ("SE + WN", "M12*Per", "Lin + M32 + WN", "C + SE*Per + WN", "Lin + SE + M32*Per + WN", "Per*Per + WN")

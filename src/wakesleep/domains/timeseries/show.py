@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -25,7 +26,7 @@ def words(x: Series) -> list[float]:
 
 def variables(z: Kernel, scaled: bool) -> list[tuple[str, float, float]]:
     """The kind, the median and the spread (in log-space) of each continuous variable, in the order of the leaves."""
-    kind = np.asarray(layout(z.tokens, scaled).kind)
+    kind = np.asarray(layout(jnp.asarray(z.tokens), scaled).kind)
     spread = np.sqrt(np.sum(np.asarray(z.root) ** 2, axis=1))
     found = [(KINDS[k], i) for i, k in enumerate(kind.tolist()) if k < NONE]
     return [(name, float(np.exp(z.mean[i])), float(spread[i])) for name, i in found]

@@ -55,11 +55,13 @@ def _read(path: Path) -> pl.DataFrame:
         raise Refusal(f"{path} cannot be read as a table: {str(error).splitlines()[0]}.") from None
     if table.height == 0:
         raise Refusal(f"{path} has a header but no rows.")
-    return table.select(
-        pl.when(pl.all().str.strip_chars().str.to_lowercase().is_in(MISSING))
-        .then(None)
-        .otherwise(pl.all().str.strip_chars())
-    )
+    return table.select(_cells(pl.col(name)).alias(name) for name in table.columns)
+
+
+def _cells(column: pl.Expr) -> pl.Expr:
+    """The texts of a column, what stands for a missing value as nothing."""
+    text = column.str.strip_chars()
+    return pl.when(text.str.to_lowercase().is_in(MISSING)).then(None).otherwise(text)
 
 
 def _numbers(texts: pl.Series) -> np.ndarray | None:

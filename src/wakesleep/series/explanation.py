@@ -1,0 +1,173 @@
+"""A series explained: expressions with their probabilities and in words, its parts, and what comes next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from wakesleep.domains.timeseries.dates import label
+from wakesleep.domains.timeseries.language import LIN, Kernel, text_of
+from wakesleep.domains.timeseries.records import Record, Scale, is_even, observe, scale_of, shorten
+from wakesleep.domains.timeseries.show import variables
+from wakesleep.errors import require_one_of
+from wakesleep.series.knowledge import Knowledge, fitted_to
+from wakesleep.series.neighbours import parts_of
+from wakesleep.series.prediction import BAND, Conditions, Decomposed, Mixture, decompose, mixture
+from wakesleep.series.search import Effort, Found, posterior, search
+from wakesleep.series.wording import Units, sentence
+
+LEAST_WEIGHT, MOST_MIXED = 0.01, 8
+AHEAD = 0.1
+"""By default the series is continued by this share of its length."""
+BLOCK = {True: 64, False: 16}
+TRANSFORMS = ("auto", "none", "log")
+SPREAD_FOR_LOG = 1.5
+"""The logarithm is considered where the greatest value is more than this many times the least."""
+
+
+class Program(NamedTuple):
+    """An expression found for a series."""
+
+    expression: str
+    probability: float
+    sentence: str
+    log_joint: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was found for a series; `record` is what was explained, logarithms where `log` says so."""
+
+    record: Record
+    log: bool
+    scale: Scale
+    found: list[Found]
+    knowledge: Knowledge
+    log_evidence: float
+    """log of the summed p(z, x) over the memory, in the user's units."""
+
+    @property
+    def scaled(self) -> bool:
+        """Whether every term has a variance of its own."""
+        return bool(self.knowledge.notes["settings"]["scaled"])
+
+    @property
+    def programs(self) -> list[Program]:
+        """The expressions, the most probable first."""
+        weights = posterior(self.found)
+        return [
+            Program(text_of(np.asarray(f.z.tokens).tolist()), float(w), self.sentence(f.z), f.log_joint)
+            for f, w in zip(self.found, weights, strict=True)
+        ]
+
+    def sentence(self, z: Kernel) -> str:
+        """A program in plain English."""
+        return sentence(parts_of(z, self.scaled), self.units(z), self.scaled)
+
+    def units(self, z: Kernel) -> Units:
+        """How the variables of a program are said."""
+        return Units(self.scale.span, self.record.unit, self.scale.deviation, self.log, self._rise(z))
+
+    def variables(self) -> list[dict[str, Any]]:
+        """The continuous variables of the best program: kind, median and 90 % interval in the model's units.
+
+        Lengths and periods are in spans of the series and the others in its standard deviations.
+        """
+        z = self.found[0].z
+        spread = 1.645
+        return [
+            {"kind": kind, "median": m, "low": m * float(np.exp(-spread * s)), "high": m * float(np.exp(spread * s))}
+            for kind, m, s in variables(z, self.scaled)
+        ]
+
+    def _rise(self, z: Kernel) -> float:
+        """How much the line of a program rises over the observed span."""
+        if LIN not in np.asarray(z.tokens)[0::2].tolist():
+            return 0.0
+        ends = np.array([self.record.times[0], self.record.times[-1]])
+        parts = decompose(z, self._given(ends), self.scaled)
+        line = parts.mean[parts.terms.index((LIN,))]
+        return float(line[1] - line[0])
+
+    def _given(self, times: Float[np.ndarray, "t"], record: Record | None = None) -> Conditions:
+        seen = record or self.record
+        values = (seen.values - self.scale.mean) / self.scale.deviation
+        return Conditions(self.scale.time(seen.times), values, self.scale.time(times))
+
+    def predict(self, times: Float[np.ndarray, "t"], record: Record | None = None) -> Mixture:
+        """The distribution of a new value (its logarithm, where `log`) at each time, given what was observed.
+
+        Another record of the same series, longer than what was searched, may be given to condition on.
+        """
+        weights = posterior(self.found)
+        kept = [i for i, w in enumerate(weights[:MOST_MIXED]) if i == 0 or w >= LEAST_WEIGHT]
+        chosen = weights[kept] / weights[kept].sum()
+        given = self._given(times, record)
+        drawn = mixture([self.found[i].z for i in kept], chosen, given, self.scaled)
+        return Mixture(drawn.weight, self.scale.value(drawn.mean), self.scale.deviation * drawn.deviation)
+
+    def decompose(self, times: Float[np.ndarray, "t"]) -> Decomposed:
+        """The terms of the best program and what they contribute at each time, in the units of the record."""
+        terms, mean, deviation = decompose(self.found[0].z, self._given(times), self.scaled)
+        return Decomposed(terms, self.scale.deviation * mean, self.scale.deviation * deviation)
+
+    def future(self, share: float = AHEAD) -> Float[np.ndarray, "t"]:
+        """Times beyond the last, at the usual distance."""
+        step = float(np.median(np.diff(self.record.times)))
+        count = max(1, round(share * len(self.record.times)))
+        return self.record.times[-1] + step * np.arange(1, count + 1)
+
+    def extrapolate(self, share: float = AHEAD) -> list[dict[str, Any]]:
+        """For each future time its label, the median and the credible band, in the user's own values."""
+        times = self.future(share)
+        ahead = self.predict(times)
+        shares = (0.5, (1 - BAND) / 2, (1 + BAND) / 2)
+        values = [np.exp(q) if self.log else q for q in map(ahead.quantile, shares)]
+        rows = zip(times, *values, strict=True)
+        return [
+            {"time": self.label(t), "median": float(m), "low": float(low), "high": float(high)}
+            for t, m, low, high in rows
+        ]
+
+    def label(self, t: float) -> str:
+        """A time as it is printed."""
+        return label(t, self.record.unit, self.record.origin)
+
+
+def explain(
+    record: Record,
+    knowledge: Knowledge,
+    effort: Effort | None = None,
+    points: int = 256,
+    transform: str = "auto",
+    seed: int = 0,
+    report: Callable[[int], None] = lambda done: None,
+) -> Explanation:
+    """A tidy record explained; where `transform` is auto, as it is or by its logarithm, whichever is more probable."""
+    require_one_of("transform", transform, TRANSFORMS)
+    short = shorten(record, points)
+    positive = short.values.min() > 0
+    varied = positive and short.values.max() > SPREAD_FOR_LOG * short.values.min()
+    tries = {"none": [False], "log": [True], "auto": [False, True] if varied else [False]}[transform]
+    made = [_explain(short, log, knowledge, effort or Effort(), seed, report) for log in tries]
+    return max(made, key=lambda e: e.log_evidence)
+
+
+def _explain(
+    record: Record, log: bool, knowledge: Knowledge, effort: Effort, seed: int, report: Callable[[int], None]
+) -> Explanation:
+    seen = record._replace(values=np.log(record.values)) if log else record
+    scale = scale_of(seen)
+    regular = is_even(seen.times)
+    # Filled up to a multiple of some number of points, so that series of many lengths share what is compiled.
+    size = BLOCK[regular] * -(-len(seen.times) // BLOCK[regular])
+    x = jax.tree.map(lambda a: a[0], observe([seen], size))
+    model = fitted_to(knowledge.model, regular, effort.steps)
+    found = search(jax.random.key(seed), model, x, effort, report)
+    top = max(f.log_joint for f in found)
+    evidence = top + float(np.log(sum(np.exp(f.log_joint - top) for f in found)))
+    evidence -= len(seen.times) * float(np.log(scale.deviation)) + (float(seen.values.sum()) if log else 0.0)
+    return Explanation(seen, log, scale, found, knowledge, evidence)
