@@ -9,8 +9,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "wakesleep"
 ORDER = [
     "errors", "watcher", "files", "datasets", "processes", "keys", "model", "models", "memory", "hosted", "objectives",
     "networks", "algorithms", "fit", "chunks", "evaluate", "domain", "domains", "stores", "checkpoints", "runs",
-    "train", "shipped", "progress", "columns", "series", "experiments", "report", "commands", "options", "cli",
-    "reference",
+    "train", "shipped", "progress", "columns", "series", "experiments", "report", "commands",
+    "explanations", "options", "screen", "cli", "reference",
 ]  # fmt: skip
 FILES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 

@@ -1,18 +1,26 @@
 """The command line: words, then one call. JAX is imported only by commands that compute."""
 
 import errno
-import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from wakesleep.errors import Refusal
 from wakesleep.options import Coordinator, Devices, Json, Patience, Processes, ProcessId, RunPath, Settings
+from wakesleep.screen import (
+    err,
+    out,
+    print_json,
+    show_columns,
+    show_end,
+    show_programs,
+    show_rows,
+    show_series,
+    show_table,
+)
 from wakesleep.watcher import witness
 
 app = typer.Typer(
@@ -21,13 +29,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-out = Console()
-err = Console(stderr=True)
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-WORTH_SHOWING = 0.05
-WIDE = 120
-"""A terminal of so many characters has room for words beside regexes."""
 
 
 def main() -> None:
@@ -104,7 +107,7 @@ def train(
 
         place = Place(devices, coordinator, processes, process_id, patience)
         summary = commands.train(given, output, place, err)
-    _tell(summary, as_json)
+    show_end(summary, as_json)
 
 
 @app.command()
@@ -126,7 +129,7 @@ def resume(
 
         place = Place(devices, coordinator, processes, process_id, patience)
         summary = commands.resume(run, steps, step, place, err)
-    _tell(summary, as_json)
+    show_end(summary, as_json)
 
 
 @app.command()
@@ -155,7 +158,7 @@ def evaluate(
     """Estimate log p(x) of training and held-out observations."""
     from wakesleep import commands
 
-    _show_rows(commands.evaluate(run, samples, refine, exact, seed), "log p(x), nats an observation", as_json)
+    show_rows(commands.evaluate(run, samples, refine, exact, seed), "log p(x), nats an observation", as_json)
 
 
 @app.command()
@@ -167,9 +170,9 @@ def posterior(
     as_json: Json = False,
 ) -> None:
     """Show the programs that a run found for its training observations."""
-    from wakesleep import commands
+    from wakesleep import explanations
 
-    _show_programs(commands.posterior(run, row, most, picture), as_json)
+    show_programs(explanations.posterior(run, row, most, picture), as_json)
 
 
 @app.command()
@@ -199,19 +202,19 @@ def explain(
     as_json: Json = False,
 ) -> None:
     """Explain observations of your own by programs."""
-    from wakesleep import commands
+    from wakesleep import explanations
 
     if target == "strings":
         if settings or picture or film:
             raise Refusal("explain strings takes no --set, --picture or --film; train a model of your own for those.")
-        _show_columns(commands.survey_strings(str(file), column, effort, 0, err), most, export, as_json)
+        show_columns(explanations.survey_strings(str(file), column, effort, 0, err), most, export, as_json)
         return
     if target == "timeseries":
-        rows = commands.explain_timeseries(file, column, time, effort, ahead, transform, _pairs(settings), err)
-        _show_series(commands.keep_series(rows, ahead, most, picture, csv), as_json)
+        rows = explanations.explain_timeseries(file, column, time, effort, ahead, transform, _pairs(settings), err)
+        show_series(explanations.keep_series(rows, ahead, most, picture, csv), as_json)
         return
-    found = commands.explain(target, file, most, steps, _pairs(settings), picture, film, err)
-    _show_programs(found, as_json)
+    found = explanations.explain(target, file, most, steps, _pairs(settings), picture, film, err)
+    show_programs(found, as_json)
 
 
 @app.command()
@@ -223,15 +226,15 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check new data against saved patterns; the exit code is 1 if any value does not fit."""
-    from wakesleep import commands
+    from wakesleep import explanations
 
     if domain != "strings":
         raise Refusal(f"Only strings can be checked, but {domain!r} was given.")
-    found = [v._asdict() for v in commands.check_strings(patterns, str(file), share, err)]
+    found = [v._asdict() for v in explanations.check_strings(patterns, str(file), share, err)]
     if as_json:
-        _print_json(found)
+        print_json(found)
     elif found:
-        _table("values that do not fit", ("column", "value", "rows"), [tuple(map(str, v.values())) for v in found])
+        show_table("values that do not fit", ("column", "value", "rows"), [tuple(map(str, v.values())) for v in found])
     else:
         out.print("Every value fits.")
     if found:
@@ -261,13 +264,13 @@ def sample(
     as_json: Json = False,
 ) -> None:
     """Draw new programs from the learned prior, and an observation from each."""
-    from wakesleep import commands
+    from wakesleep import explanations
 
-    rows = commands.sample(target, count, seed, condition, picture)
+    rows = explanations.sample(target, count, seed, condition, picture)
     if as_json:
-        _print_json(rows)
+        print_json(rows)
     else:
-        _table("new programs", ("program", "observation"), [(r["program"], str(r["observation"])) for r in rows])
+        show_table("new programs", ("program", "observation"), [(r["program"], str(r["observation"])) for r in rows])
 
 
 @app.command()
@@ -303,9 +306,9 @@ def domains(
 
         rows = commands.settings_of(domain)
     if as_json:
-        _print_json(rows)
+        print_json(rows)
     else:
-        _table(domain or "domains", tuple(rows[0]), [tuple(str(v) for v in r.values()) for r in rows])
+        show_table(domain or "domains", tuple(rows[0]), [tuple(str(v) for v in r.values()) for r in rows])
 
 
 @app.command()
@@ -325,108 +328,3 @@ def _pairs(given: list[str] | None) -> dict[str, str]:
             raise Refusal(f"--set takes NAME=VALUE, but {word!r} was given.")
         pairs[name] = value
     return pairs
-
-
-def _print_json(value: Any) -> None:
-    print(json.dumps(value))
-
-
-def _tell(summary: dict[str, Any] | None, as_json: bool) -> None:
-    """The end of a training run, told by one of its processes."""
-    if summary is None:
-        return
-    if as_json:
-        _print_json(summary)
-        return
-    out.print(
-        f"[bold]{summary['run']}[/bold]: step {summary['step']} of {summary['steps']}, "
-        f"bound {summary['bound']:.3f} nats",
-        highlight=False,
-    )
-
-
-def _show_rows(rows: list[dict[str, Any]], title: str, as_json: bool) -> None:
-    if as_json:
-        _print_json(rows)
-        return
-    words = [tuple(f"{v:.4f}" if isinstance(v, float) else str(v) for v in r.values()) for r in rows]
-    _table(title, tuple(rows[0]), words)
-
-
-def _show_programs(found: list[dict[str, Any]], as_json: bool) -> None:
-    if as_json:
-        _print_json(found)
-        return
-    rows: list[tuple[str, ...]] = []
-    for one in found:
-        for i, p in enumerate(one["programs"]):
-            said = f"{p['program']}; {p['remarks']}" if "remarks" in p else p["program"]
-            rows.append((one["name"] if i == 0 else "", f"{100 * p['probability']:.1f} %", said))
-        if not one["programs"]:
-            rows.append((one["name"], "", "no program that could have produced it was found"))
-    _table("programs", ("observation", "probability", "program"), rows)
-
-
-def _show_columns(findings: list[Any], most: int, export: str | None, as_json: bool) -> None:
-    """Patterns of columns: a table on a terminal, JSON, or another tool's schema."""
-    from wakesleep.columns.exports import EXPORTS
-    from wakesleep.columns.survey import as_json as as_row
-    from wakesleep.errors import require_one_of
-
-    if export is not None:
-        require_one_of("export", export, tuple(EXPORTS))
-        print(EXPORTS[export](findings))
-        return
-    rows = [as_row(f) for f in findings]
-    if as_json:
-        _print_json(rows)
-        return
-    wide = out.width >= WIDE
-    shown: list[tuple[str, ...]] = []
-    for row in rows:
-        likely = [p for i, p in enumerate(row["patterns"][:most]) if i == 0 or p["probability"] >= WORTH_SHOWING]
-        for i, p in enumerate(likely):
-            name, seen = (row["column"], ", ".join(row["samples"][:3])) if i == 0 else ("", "")
-            said = (p["description"],) if wide else ()
-            shown.append((name, f"{100 * p['probability']:.0f} %", p["regex"], *said, seen))
-        for note in _notes(row):
-            shown.append(("" if likely else row["column"], "", note, *([""] * (1 + wide))))
-    _table("columns", ("column", "", "pattern", *(("in words",) if wide else ()), "new samples"), shown)
-
-
-def _show_series(rows: list[dict[str, Any]], as_json: bool) -> None:
-    """Expressions with their sentences, what was done to the series, and the next values."""
-    if as_json:
-        _print_json(rows)
-        return
-    shown: list[tuple[str, ...]] = []
-    for row in rows:
-        likely = [p for i, p in enumerate(row["programs"]) if i == 0 or p["probability"] >= WORTH_SHOWING]
-        for i, p in enumerate(likely):
-            name = row["series"] if i == 0 else ""
-            shown.append((name, f"{100 * p['probability']:.0f} %", p["expression"], p["sentence"]))
-        for note in row["notes"]:
-            shown.append(("", "", "", f"note: {note}"))
-    _table("series", ("series", "", "expression", "in words"), shown)
-    ahead = [(r["series"], *(_ahead(r[k]) for k in ("first", "last"))) for r in rows]
-    _table("extrapolation: median (90 % band)", ("series", "next", "last"), ahead)
-
-
-def _ahead(value: dict[str, Any]) -> str:
-    return f"{value['time']}: {value['median']:.5g} ({value['low']:.5g} to {value['high']:.5g})"
-
-
-def _notes(row: dict[str, Any]) -> list[str]:
-    """What else there is to say of a column."""
-    found = {"does not fit": row["outliers"], "not ASCII": row.get("outside_alphabet", [])}
-    notes = [f"{name}: {', '.join(map(repr, values[:5]))}" for name, values in found.items() if values]
-    return notes + ([f"passed over: {row['passed_over']}"] if "passed_over" in row else [])
-
-
-def _table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
-    table = Table(title=title, title_justify="left")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    out.print(table, markup=False)

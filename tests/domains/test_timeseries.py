@@ -219,7 +219,7 @@ def test_the_bound_is_below_and_close_to_a_long_numerical_integration(bound, tex
 
 
 def test_ten_points_integrate_what_is_nearly_quadratic_as_well_as_ten_thousand(bound):
-    evaluator, run = bound
+    _, run = bound
     z, _, expected = run("SE + WN", regular())
     draws = np.random.default_rng(0).normal(size=(2000, MOST_VARIABLES))
     thetas = np.asarray(z.mean) + draws @ np.asarray(z.root).T

@@ -32,7 +32,7 @@ def variables(z: Kernel, scaled: bool) -> list[tuple[str, float, float]]:
     return [(name, float(np.exp(z.mean[i])), float(spread[i])) for name, i in found]
 
 
-def picture(figure: Figure, x: Series, programs: Any) -> None:
+def picture(figure: Figure, x: Series, programs: Any, evaluator: Any) -> None:
     """The series on the left, and on the right the best expressions, each with a bar for its probability."""
     left, right = figure.subplots(1, 2, width_ratios=(1.4, 1))
     there = np.asarray(x.present)

@@ -1,0 +1,233 @@
+"""What is asked of trained models: programs for observations, and new observations."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from rich.console import Console
+
+from wakesleep import evaluate as ev
+from wakesleep import train as training
+from wakesleep.commands import Rows, cache_compilation, load_run
+from wakesleep.domain import Domain
+from wakesleep.domains import DOMAINS
+from wakesleep.domains import domain as find_domain
+from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
+from wakesleep.keys import fused
+from wakesleep.memory import Weighted
+from wakesleep.model import Model, Observations, dream
+from wakesleep.progress import Reporter, counter
+from wakesleep.runs import Config
+from wakesleep.shipped import load as load_shipped
+
+if TYPE_CHECKING:
+    from wakesleep.columns.survey import Finding, Violation
+    from wakesleep.series.explanation import Explanation
+
+REVISED = 0.5
+"""The share of proposals that change one already found, where a domain knows how."""
+
+
+def posterior(path: Path, rows: list[int] | None, most: int, picture: Path | None) -> Rows:
+    """Programs found for training observations; the first ten by default."""
+    job, state = load_run(path)
+    n = len(job.dataset.train)
+    rows = rows or list(range(min(n, 10)))
+    for row in rows:
+        if not 0 <= row < n:
+            raise Refusal(f"There is no observation {row}: the run has observations 0 to {n - 1}.")
+    weighted = training.posterior(job, state, rows)
+    names = [job.dataset.names[r] for r in rows]
+    some = job.dataset.train[jnp.asarray(rows)]
+    if picture is not None:
+        _draw(job.domain, state.model, some, weighted, names, most, picture)
+    return training.describe(job.domain, weighted, some, names, most)
+
+
+class Trained(NamedTuple):
+    """A model that can be asked."""
+
+    domain: Domain
+    settings: dict[str, Any]
+    model: Model
+    train: Observations | None
+    """What it was trained on, where that is at hand."""
+
+
+def trained(target: str) -> Trained:
+    """The model of a run directory, or the one that comes with the package for a domain."""
+    if target not in DOMAINS:
+        if not Path(target).is_dir():
+            raise Refusal(f"{target!r} is neither a domain ({', '.join(DOMAINS)}) nor a run directory.")
+        job, state = load_run(Path(target))
+        return Trained(job.domain, job.config.settings, state.model, job.dataset.train)
+    domain = find_domain(target)
+    settings, model = load_shipped(domain)
+    return Trained(domain, settings, model, None)
+
+
+def explain(
+    target: str,
+    file: Path,
+    most: int,
+    steps: int,
+    settings: dict,
+    picture: Path | None,
+    film: Path | None,
+    console: Console,
+) -> Rows:
+    """Programs for a user's observations: from a trained run, from a shipped model, or learned from the file alone."""
+    cache_compilation()
+    if target in DOMAINS and (find_domain(target).shipped is None or settings):
+        return _learn_and_explain(target, file, most, steps, settings, picture, console)
+    known = trained(target)
+    data = known.domain.load(known.domain.configure(known.settings | settings | {known.domain.data_setting: file}))
+    if known.train is not None and _shapes(known.train) != _shapes(data.train):
+        raise Refusal(
+            f"The observations of {file} have another shape than those of {target}: "
+            f"explain them from scratch with: wakesleep explain {known.domain.name} {file}"
+        )
+    weighted = ev.posterior(jax.random.key(0), known.model, data.train, memory_size=max(most, 10), revise=REVISED)
+    if picture is not None:
+        _draw(known.domain, known.model, data.train, weighted, data.names, most, picture)
+    if film is not None:
+        _film(known, weighted, film)
+    return training.describe(known.domain, weighted, data.train, data.names, most)
+
+
+def _shapes(data: Observations) -> Any:
+    return jax.tree.map(lambda a: a.shape[1:], data)
+
+
+def _film(known: Trained, weighted: Weighted, path: Path) -> None:
+    """The best program of the first observation, carried out before one's eyes."""
+    if known.domain.film is None:
+        raise Refusal(f"Programs of {known.domain.name} cannot be watched: --film is for characters.")
+    known.domain.film(known.model.evaluator, jax.tree.map(lambda a: np.asarray(a[0, 0]), weighted.programs), path)
+
+
+def _learn_and_explain(
+    name: str, file: Path, most: int, steps: int, settings: dict, picture: Path | None, console: Console
+) -> Rows:
+    domain = find_domain(name)
+    settings = settings | {domain.data_setting: str(file)}
+    size = min(20, len(domain.load(domain.configure(settings)).train))
+    job = training.prepare(Config(name, steps=steps, memory_size=20, proposals=20, batch_size=size, settings=settings))
+    console.print(job.dataset.note, highlight=False, markup=False)
+    with Reporter(console, steps) as report:
+        state = training.train(job, None, job.start(), report)
+    weighted = training.posterior(job, state)
+    if picture is not None:
+        _draw(job.domain, state.model, job.dataset.train, weighted, job.dataset.names, most, picture)
+    return training.describe(job.domain, weighted, job.dataset.train, job.dataset.names, most)
+
+
+def survey_strings(file: str, column: str | None, effort: str, seed: int, console: Console) -> list["Finding"]:
+    """What the shipped model finds for the columns of a table."""
+    from wakesleep.columns import shipped
+    from wakesleep.columns.search import EFFORTS
+    from wakesleep.columns.survey import survey
+    from wakesleep.domains.strings.tables import read_columns
+
+    require_one_of("effort", effort, tuple(EFFORTS))
+    columns = read_columns(file, column, seed)
+    cache_compilation()
+    with counter(console, len(columns), "columns") as report:
+        return survey(columns, shipped(), EFFORTS[effort], seed, lambda c: report(c.name))
+
+
+def explain_timeseries(
+    file: Path,
+    column: str | None,
+    time: str | None,
+    effort: str,
+    ahead: float,
+    transform: str,
+    settings: dict[str, str],
+    console: Console,
+) -> list["Explanation"]:
+    """What the shipped model finds for the series of a table."""
+    from wakesleep.domains.timeseries.tables import read_records
+    from wakesleep.series import shipped
+    from wakesleep.series.explanation import TRANSFORMS, explain
+    from wakesleep.series.search import EFFORTS
+
+    require_one_of("effort", effort, tuple(EFFORTS))
+    require_one_of("transform", transform, TRANSFORMS)
+    if not 0 < ahead <= 10:
+        raise Refusal(f"ahead must lie between 0 and 10, but {ahead} was given.")
+    if set(settings) - {"points"}:
+        raise Refusal("explain timeseries takes --set points=N alone; train a model of your own for other settings.")
+    points = find_domain("timeseries").configure(settings).points
+    records = read_records(file, column, time)
+    cache_compilation()
+    rounds = EFFORTS[effort].rounds
+    with counter(console, rounds * len(records), "rounds") as report:
+        told = [lambda done, name=r.name: report(name) for r in records]
+        pairs = zip(records, told, strict=True)
+        return [explain(r, shipped(), EFFORTS[effort], points, transform, report=tell) for r, tell in pairs]
+
+
+def keep_series(found: list["Explanation"], ahead: float, most: int, picture: Path | None, csv: Path | None) -> Rows:
+    """The explanations for machines, and in files where they are asked for."""
+    from wakesleep.report.series import draw_series
+    from wakesleep.series.exports import as_row, write_csv
+
+    if picture is not None:
+        draw_series(found, picture, ahead)
+    if csv is not None:
+        write_csv(found, csv, ahead)
+    return [as_row(e, most, ahead) for e in found]
+
+
+def check_strings(patterns: Path, file: str, share: float, console: Console) -> list["Violation"]:
+    """The values of a table that saved patterns do not accept."""
+    from wakesleep.columns import shipped
+    from wakesleep.columns.survey import check, read_patterns
+    from wakesleep.domains.strings.tables import read_columns
+
+    require_share("share", share)
+    columns = read_columns(file)
+    cache_compilation()
+    return check(columns, read_patterns(patterns, shipped()), share)
+
+
+def _draw(
+    domain: Domain, model: Model, data: Observations, weighted: Weighted, names: Sequence[str], most: int, path: Path
+) -> None:
+    from wakesleep.report.posteriors import draw_posteriors
+
+    draw_posteriors(domain, model.evaluator, data, weighted, names, most, path)
+
+
+def sample(target: str, count: int, seed: int, condition: int | None, picture: Path | None) -> Rows:
+    """Programs from the prior, each with an observation drawn from it."""
+    require_at_least("count", count, 1)
+    cache_compilation()
+    known = trained(target)
+    c = _conditions(known, count, condition)
+    z, x = dream(known.model, fused(jax.random.key(seed)), c, count)
+    if picture is not None:
+        weighted = Weighted(jax.tree.map(lambda a: a[:, None], z), jnp.zeros((count, 1)))
+        names = [f"sample {i + 1}" for i in range(count)]
+        _draw(known.domain, known.model, Observations(x), weighted, names, 1, picture)
+    z, x = jax.tree.map(np.asarray, (z, x))
+    one = lambda tree, i: jax.tree.map(lambda a: a[i], tree)  # noqa: E731
+    return [
+        {"program": known.domain.show(one(z, i)), "observation": known.domain.words(one(x, i))} for i in range(count)
+    ]
+
+
+def _conditions(known: Trained, count: int, condition: int | None) -> Any:
+    """What the samples are conditioned on: the number given, or those of the training observations in turn."""
+    if known.train is None or known.train.c is None:
+        if condition is not None:
+            raise Refusal("The model is not conditioned on anything, so --condition cannot be given.")
+        return None
+    if condition is not None and not 0 <= condition <= (most := int(jnp.max(known.train.c))):
+        raise Refusal(f"--condition must lie between 0 and {most}, but {condition} was given.")
+    turn = known.train.c[jnp.arange(count) % known.train.c.shape[0]]
+    return turn if condition is None else jnp.full(count, condition, turn.dtype)
