@@ -3,8 +3,9 @@ import subprocess
 import sys
 
 import pytest
+from rich.console import Console
 
-from wakesleep import cli
+from wakesleep import cli, screen
 
 TINY = ["--set", "observations=8", "--set", "points=3", "--set", "width=4", "--batch-size", "4"]
 
@@ -15,8 +16,8 @@ def wakesleep(monkeypatch, capsys):
 
     def run(*words):
         monkeypatch.setattr(sys, "argv", ["wakesleep", *map(str, words)])
-        monkeypatch.setattr(cli, "out", cli.Console(width=200))
-        monkeypatch.setattr(cli, "err", cli.Console(stderr=True, width=400))
+        monkeypatch.setattr(screen, "out", Console(width=200))
+        monkeypatch.setattr(screen, "err", Console(stderr=True, width=400))
         code = 0
         try:
             cli.main()
@@ -172,7 +173,7 @@ def test_patterns_are_shown_in_a_table_and_exported(wakesleep, table):
         (["explain", "strings", "none.csv"], "is not a file"),
         (["explain", "strings", "."], "is a folder"),
         (["explain", "strings", "none.csv", "--effort", "much"], "effort must be one of quick, usual, thorough"),
-        (["explain", "strings", "none.csv", "--picture", "x.png"], "takes no --set and no --picture"),
+        (["explain", "strings", "none.csv", "--picture", "x.png"], "takes no --set, --picture or --film"),
         (["check", "clusters", "a", "b"], "Only strings can be checked"),
         (["check", "strings", "none.json", "none.csv"], "is not a file"),
         (["collect", "none", "x.jsonl"], "is not a folder"),

@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
+from wakesleep import screen
 from wakesleep.errors import Refusal
 from wakesleep.options import Coordinator, Devices, Json, Patience, Processes, ProcessId, RunPath, Settings
 from wakesleep.screen import (
-    err,
-    out,
     print_json,
     show_columns,
     show_end,
@@ -49,7 +48,7 @@ def main() -> None:
 
 
 def _refuse(sentence: str) -> None:
-    err.print(f"[red]wakesleep:[/red] {sentence}", highlight=False, soft_wrap=True)
+    screen.err.print(f"[red]wakesleep:[/red] {sentence}", highlight=False, soft_wrap=True)
     if "jax" in sys.modules:
         from wakesleep import processes
 
@@ -106,7 +105,7 @@ def train(
         from wakesleep.processes import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
-        summary = commands.train(given, output, place, err)
+        summary = commands.train(given, output, place, screen.err)
     show_end(summary, as_json)
 
 
@@ -128,7 +127,7 @@ def resume(
         from wakesleep.processes import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
-        summary = commands.resume(run, steps, step, place, err)
+        summary = commands.resume(run, steps, step, place, screen.err)
     show_end(summary, as_json)
 
 
@@ -143,7 +142,7 @@ def store(
     from wakesleep import commands
 
     count = commands.store(domain, output, sources or [], _pairs(settings))
-    out.print(f"{count} observations in {output}", highlight=False, markup=False)
+    screen.out.print(f"{count} observations in {output}", highlight=False, markup=False)
 
 
 @app.command()
@@ -207,13 +206,15 @@ def explain(
     if target == "strings":
         if settings or picture or film:
             raise Refusal("explain strings takes no --set, --picture or --film; train a model of your own for those.")
-        show_columns(explanations.survey_strings(str(file), column, effort, 0, err), most, export, as_json)
+        show_columns(explanations.survey_strings(str(file), column, effort, 0, screen.err), most, export, as_json)
         return
     if target == "timeseries":
-        rows = explanations.explain_timeseries(file, column, time, effort, ahead, transform, _pairs(settings), err)
+        rows = explanations.explain_timeseries(
+            file, column, time, effort, ahead, transform, _pairs(settings), screen.err
+        )
         show_series(explanations.keep_series(rows, ahead, most, picture, csv), as_json)
         return
-    found = explanations.explain(target, file, most, steps, _pairs(settings), picture, film, err)
+    found = explanations.explain(target, file, most, steps, _pairs(settings), picture, film, screen.err)
     show_programs(found, as_json)
 
 
@@ -230,13 +231,13 @@ def check(
 
     if domain != "strings":
         raise Refusal(f"Only strings can be checked, but {domain!r} was given.")
-    found = [v._asdict() for v in explanations.check_strings(patterns, str(file), share, err)]
+    found = [v._asdict() for v in explanations.check_strings(patterns, str(file), share, screen.err)]
     if as_json:
         print_json(found)
     elif found:
         show_table("values that do not fit", ("column", "value", "rows"), [tuple(map(str, v.values())) for v in found])
     else:
-        out.print("Every value fits.")
+        screen.out.print("Every value fits.")
     if found:
         raise typer.Exit(1)
 
@@ -251,7 +252,7 @@ def collect(
     """Make a set of string concepts from CSV files, by the rules of the paper's appendix."""
     from wakesleep.domains.strings.collect import write
 
-    out.print(f"{write(folder, output, words, seed)} concepts in {output}", highlight=False, markup=False)
+    screen.out.print(f"{write(folder, output, words, seed)} concepts in {output}", highlight=False, markup=False)
 
 
 @app.command()
@@ -288,7 +289,7 @@ def reproduce(
     """Make one of the paper's tables, cell by cell; finished cells are kept."""
     from wakesleep import commands
 
-    commands.reproduce(experiment, output, steps, seeds, quick, algorithm, particles, out)
+    commands.reproduce(experiment, output, steps, seeds, quick, algorithm, particles, screen.out)
 
 
 @app.command()
