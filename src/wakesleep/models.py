@@ -18,7 +18,7 @@ Tree = TypeVar("Tree")
 
 def save(path: Path, arrays: Any, notes: dict[str, Any]) -> None:
     """Writes every array of a tree under its path in the tree, and notes that JSON can carry."""
-    named = {name: np.ascontiguousarray(a) for name, a in _named(arrays)}
+    named = {name: np.asarray(a, order="C") for name, a in _named(arrays)}
     save_file(named, path, {"notes": json.dumps(notes)})
 
 

@@ -149,7 +149,7 @@ def draw_samples(model: Model, folder: Path, seed: int = 0) -> Path:
     grid = figure.subplots(4, COLUMNS)
     for i in range(2 * COLUMNS):
         row, column = 2 * (i // COLUMNS), i % COLUMNS
-        paint(grid[row, column], _as_ink(np.asarray(_renderer(model).draw(jnp.asarray(z[i])))))
+        paint(grid[row, column], _as_ink(_drawn(model, z[i])))
         paint(grid[row + 1, column], _as_ink(x[i]))
     return save(figure, folder / "characters-samples.png")
 
@@ -166,13 +166,19 @@ def draw_alphabets(model: Model, data: Observations, folder: Path, alphabets: tu
         for j, row in enumerate(shown):
             paint(axes[j], _as_ink(np.asarray(data.x[row]), red=True))
         for j in range(10):
-            paint(axes[11 + j], _as_ink(np.asarray(_renderer(model).draw(jnp.asarray(z[j])))))
+            paint(axes[11 + j], _as_ink(_drawn(model, z[j])))
     return save(figure, folder / "characters-alphabets.png")
 
 
 def _renderer(model: Model) -> Renderer:
     assert isinstance(model.evaluator, Renderer)
     return model.evaluator
+
+
+def _drawn(model: Model, z: np.ndarray) -> np.ndarray:
+    """The finished canvas of a program."""
+    renderer = _renderer(model)
+    return np.asarray(renderer.shade(renderer.draw(jnp.asarray(z))))
 
 
 def _as_ink(image: np.ndarray, red: bool = False) -> np.ndarray:

@@ -168,6 +168,11 @@ class Renderer(Evaluator):
         """The canvas: ink between 0 and 1."""
         return ink(*self.place(z, linear)).reshape(SIDE, SIDE)
 
+    def shade(self, canvas: Float[Array, "*pixels"]) -> Float[Array, "*pixels"]:
+        """How likely ink makes a pixel black, from 0 for paper to 1 for full ink: what a canvas looks like."""
+        bare, full, here = (jax.nn.sigmoid(self.paper + self.contrast * c) for c in (0.0, 1.0, canvas))
+        return (here - bare) / (full - bare)
+
     def sample(self, key: Key[Array, ""], z: Tokens) -> Image:
         """An image: a map, a shift, and every pixel by its Bernoulli."""
         key_map, key_shift, key_pixels = jax.random.split(key, 3)

@@ -33,7 +33,7 @@ def stages(evaluator: Renderer, z: Int[np.ndarray, "t"]) -> list[Float[np.ndarra
     arc, on = evaluator.place(jnp.asarray(z))
     drawn, found = np.zeros((SIDE, SIDE)), []
     for j in np.nonzero(np.asarray(on))[0]:
-        layer = np.asarray(ink(arc, on & (jnp.arange(len(z)) == j))).reshape(SIDE, SIDE)
+        layer = np.asarray(evaluator.shade(ink(arc, on & (jnp.arange(len(z)) == j)))).reshape(SIDE, SIDE)
         found.append(_colour(drawn, layer))
         drawn = np.maximum(drawn, layer)
     return found or [_colour(drawn, drawn)]
