@@ -155,7 +155,7 @@ def kills(work: Path, tries: int) -> Row:
 def live(path: Path, log: Path, rng: random.Random, seconds: float) -> tuple[int, list[int], bool]:
     """One life of a run, killed at a random moment: its exit code, the checkpoints then, and whether one was begun.
 
-    Three in ten are killed within the time of a whole life, and the others within half of it from their first
+    Three in ten are killed within the time of a whole life, and the others within a sixth of it from their first
     checkpoint, while steps are made and checkpoints written: a life is mostly start.
     """
     before = listed(path)
@@ -168,7 +168,7 @@ def live(path: Path, log: Path, rng: random.Random, seconds: float) -> tuple[int
         if found:
             return os.waitstatus_to_exitcode(status), [], False
         if last == float("inf") and listed(path) - before:
-            last = time.monotonic() + rng.uniform(0.0, seconds / 2)
+            last = time.monotonic() + rng.uniform(0.0, seconds / 6)
         time.sleep(0.001)
     os.kill(pid, signal.SIGKILL)
     code, names = end(pid), listed(path)

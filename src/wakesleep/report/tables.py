@@ -14,9 +14,10 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 def fill(text: str, folder: Path) -> str:
     """The document with each marked table made anew from the results."""
-    from wakesleep.report import automata, characters, clusters, strings
+    from wakesleep.report import automata, characters, clusters, scale, strings
 
-    tables = clusters.TABLES | automata.TABLES | strings.TABLES | characters.TABLES
+    found = [module.TABLES for module in (clusters, strings, characters, automata, scale)]
+    tables = {name: table for each in found for name, table in each.items()}
 
     def made(match: re.Match[str]) -> str:
         return f"{match[1]}{tables[match[2]](folder)}\n{match[3]}"
