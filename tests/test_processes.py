@@ -229,3 +229,39 @@ def test_alone_a_process_agrees_with_itself():
     processes.check_same("a", "settings")
     with pytest.raises(Refusal, match="no"):
         processes.by_primary(lambda: (_ for _ in ()).throw(Refusal("no")))
+
+
+EVERYTHING = """
+import jax, numpy as np, optax
+from wakesleep.domains import DOMAINS, domain as find_domain
+from wakesleep.experiments.cells import MAKE
+from wakesleep.fit import begin, data_mesh, fit
+
+SMALL = {
+    "clusters": {"observations": 8, "points": 3, "width": 4},
+    "automata": {"observations": 8, "height": 4, "width": 6, "recognition": "counts"},
+    "strings": {"length": 6, "hidden": 4},
+}
+mesh = data_mesh(2)
+for name in SMALL:
+    domain = find_domain(name)
+    settings = domain.configure(SMALL[name])
+    data = domain.load(settings).train[:8]
+    for algorithm, make in MAKE.items():
+        made = make(optax.adam(1e-3), 4)
+        state = begin(made, domain.build(jax.random.key(0), settings, data), data, mesh)
+        for state, info in fit(made, state, data, key=jax.random.key(1), steps=2, batch_size=4, mesh=mesh):
+            pass
+        assert int(state.step) == 2 and not np.isnan(info.bound), (name, algorithm)
+        print(name, algorithm)
+"""
+
+
+@pytest.mark.slow
+def test_every_algorithm_and_domain_runs_on_two_devices():
+    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    done = subprocess.run(
+        [sys.executable, "-c", EVERYTHING], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) > 15

@@ -12,6 +12,8 @@ from wakesleep.experiments.results import Row, load
 from wakesleep.report.figures import colour, plain, save
 from wakesleep.report.tables import markdown
 
+SETTLED_MB = 40
+"""Less than this is lost in what a process takes and gives back by itself."""
 FAULTS = {
     "kill": "`kill -9` at a random moment",
     "process-killed": "`kill -9` of one of two processes",
@@ -45,11 +47,12 @@ def table_observations(folder: Path) -> str:
             f"{row['arrays_mb']:,.1f}",
             f"{row['peak_mb']:,.1f}",
             f"{row['peak_with_checkpoint_mb']:,.1f}",
-            f"{row['peak_with_checkpoint_mb'] / row['arrays_mb']:.2f}" if row["arrays_mb"] > 100 else "",
+            f"{row['peak_with_checkpoint_mb'] / row['arrays_mb']:.2f}" if row["arrays_mb"] > SETTLED_MB else "",
+            f"{row['checkpoint_waits_ms']} of {row['checkpoint_takes_ms']}",
         ]
         for row in _measured(folder, "observations", "n")
     ]
-    head = ["N", "step (CPU ms)", "arrays (MB)", "peak (MB)", "peak with a checkpoint (MB)", "of the arrays"]
+    head = ["N", "step (CPU ms)", "arrays (MB)", "peak (MB)", "with a checkpoint", "of the arrays", "checkpoint (ms)"]
     return markdown(head, lines)
 
 
