@@ -13,7 +13,7 @@ import numpy as np
 from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
-from wakesleep import hosted, processes
+from wakesleep import hosted
 from wakesleep.algorithms import Algorithm, Info, State
 from wakesleep.errors import Refusal
 from wakesleep.fit import check_batch, compile_steps, copied, data_mesh, go_on, place, shard
@@ -87,10 +87,9 @@ def fit_chunks(
 ) -> Iterator[tuple[State, Info]]:
     """`fit`, with observations and memory on the host and so many rows of them on the devices.
 
-    The memory is a NumPy array, or mapped from a file, and changes in place; a yielded state has all of it.
+    The memory is a NumPy array, or mapped from a file, and changes in place; a yielded state has all of it. It is for
+    one process: with several, each has a share of the rows.
     """
-    if processes.several():
-        raise Refusal("rows_at_once is for one process: with several, each keeps its share of the rows on its devices.")
     mesh = mesh or data_mesh(1)
     chosen = plan(len(data), rows_at_once, batch_size, key, mesh.size)
     advance = compile_steps(algorithm, batch_size, mesh)

@@ -1,5 +1,6 @@
 """What the commands do, once their words are read: each a function that the command line calls."""
 
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,11 +43,12 @@ def cache_compilation() -> None:
 
 def train(given: dict[str, Any], output: Path | None, place: Place, console: Console) -> dict[str, Any] | None:
     """Trains from the beginning into a new run directory; what the primary process has to tell."""
-    cache_compilation()
-    mesh = _gather(place)
-    job = training.prepare(Config(**given, version=__version__), mesh.size)
     if place.several and output is None:
         raise Refusal("Several processes need --output, a directory that all of them see.")
+    cache_compilation()
+    config = Config(**given, version=__version__)
+    mesh = _gather(place, config)
+    job = training.prepare(config, mesh.size)
     path = output or Path("runs") / f"{job.config.domain}-{datetime.now():%Y%m%d-%H%M%S}"
     processes.check_same(f"{path} {job.config}", "settings and data")
     processes.by_primary(lambda: runs.create(path, job.config))
@@ -59,9 +61,9 @@ def train(given: dict[str, Any], output: Path | None, place: Place, console: Con
 def resume(path: Path, steps: int | None, step: int | None, place: Place, console: Console) -> dict[str, Any] | None:
     """Goes on from a checkpoint, to a new last step if one is given."""
     cache_compilation()
-    mesh = _gather(place)
     run = runs.open_run(path)
     config = run.config if steps is None else replace(run.config, steps=steps)
+    mesh = _gather(place, config)
     job = training.prepare(config, mesh.size)
     processes.check_same(f"{path} {step} {job.config}", "settings and data")
     some = step is not None or processes.any_says(bool(runs.steps_saved(run)))
@@ -79,8 +81,10 @@ def store(name: str, output: Path, sources: list[Path], settings: dict[str, str]
     return stores.write(output, name, stores.gather(domain, settings, sources))
 
 
-def _gather(place: Place) -> Mesh:
+def _gather(place: Place, config: Config) -> Mesh:
     """The mesh of the devices of all the processes of a run."""
+    if place.several and config.rows_at_once:
+        raise Refusal("rows_at_once is for one process: with several, each keeps its share of the rows on its devices.")
     processes.join(place)
     return data_mesh(processes.devices(place))
 
@@ -102,6 +106,7 @@ def _go_on(job: Job, run: Run, state: State, mesh: Mesh, console: Console) -> di
         if int(state.step) >= job.config.steps:
             training.list_programs(job, run, state)
         processes.meet("the run is written")
+    shutil.rmtree(run.memory, ignore_errors=True)  # checkpoints have what was at work there
     if not processes.primary():
         return None
     last = list(runs.history(run))
