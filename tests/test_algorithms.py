@@ -21,6 +21,7 @@ ALGORITHMS = {
     "mws-fantasy": mws(ADAM, 3, 2, recognition="fantasy"),
     "mws-expected": mws(ADAM, 3, 2, replay="expected"),
     "mws-explore": mws(ADAM, 3, 2, explore=0.5),
+    "mws-revise": mws(ADAM, 3, 2, revise=0.5),
     "map": mws(ADAM, 1, 1),
     "rws": rws(ADAM, 4),
     "rws-sleep": rws(ADAM, 4, recognition="sleep"),
@@ -164,6 +165,7 @@ def test_exploring_finds_what_recognition_would_never_propose(toy):
         (lambda: vimco(ADAM, 1), "particles must be at least 2"),
         (lambda: rws(ADAM, 0), "particles must be at least 1"),
         (lambda: mws(ADAM, explore=1.5), "explore must lie between 0 and 1"),
+        (lambda: mws(ADAM, revise=-1), "revise must lie between 0 and 1"),
         (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy"),
     ],
 )

@@ -10,10 +10,11 @@ import optax
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image as Files
+from rich.console import Console
 from scipy.spatial import cKDTree
 from scipy.special import logsumexp
 
-from wakesleep import datasets
+from wakesleep import datasets, explanations
 from wakesleep.algorithms import mws, vimco
 from wakesleep.domains.characters import DOMAIN, omniglot
 from wakesleep.domains.characters.data import Settings, build, load, read_image, splits
@@ -314,3 +315,26 @@ def test_drawings_are_shown_stroke_by_stroke(tmp_path, renderer):
     x = np.asarray(renderer.sample(jax.random.key(0), jnp.asarray(z)))
     DOMAIN.picture(Figure(), x, [(z, 0.7)], renderer)
     assert words(x)[0].count("#") == x[0].sum()
+
+
+def test_the_shipped_model_explains_a_drawing_and_draws_new_ones(tmp_path):
+    page = np.full((60, 60), 255)
+    page[10:50, 28:32] = 0
+    save_png(tmp_path / "line.png", page)
+    pictures = [tmp_path / name for name in ("strip.png", "film.gif", "new.png")]
+    found = explanations.explain(
+        "characters", tmp_path / "line.png", 2, 0, {}, pictures[0], pictures[1], Console(quiet=True)
+    )
+    assert found[0]["name"] == "line.png"
+    assert 0 < found[0]["programs"][0]["probability"] <= 1
+    assert len(explanations.sample("characters", 2, 0, None, pictures[2])) == 2
+    assert all(picture.stat().st_size > 0 for picture in pictures)
+    with pytest.raises(Refusal, match="not conditioned"):
+        explanations.sample("characters", 1, 0, 3, None)
+
+
+def test_only_domains_with_a_shipped_model_can_be_sampled_without_training():
+    with pytest.raises(Refusal, match="No trained model of clusters"):
+        explanations.sample("clusters", 1, 0, None, None)
+    with pytest.raises(Refusal, match="neither a domain"):
+        explanations.trained("nowhere")

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 from PIL import Image as Files
 
 from wakesleep.domains.characters.evaluator import SIDE, Renderer, ink
@@ -45,7 +45,7 @@ def _colour(drawn: Float[np.ndarray, "y x"], newest: Float[np.ndarray, "y x"]) -
     return under + newest[..., None] * (pen - under)
 
 
-def picture(figure: Figure, x: Int[np.ndarray, "y x"], programs: Any, evaluator: Any) -> None:
+def picture(figure: FigureBase, x: Int[np.ndarray, "y x"], programs: Any, evaluator: Any) -> None:
     """The image, then the best program stroke by stroke."""
     (z, probability), length = programs[0], len(np.asarray(programs[0][0]))
     axes = figure.subplots(1, length + 1, squeeze=False)[0]
