@@ -1,5 +1,7 @@
 """One contract for every algorithm, and what is special to memoised wake-sleep."""
 
+from itertools import pairwise
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -7,7 +9,7 @@ import numpy as np
 import optax
 import pytest
 
-from tests.toy import ALL_PROGRAMS, PROGRAMS, SYMBOLS, toy_data, toy_model
+from tests.toy import ALL_PROGRAMS, PROGRAMS, SYMBOLS, ToyRecognition, toy_data, toy_model
 from wakesleep.algorithms import mws, rws, vimco
 from wakesleep.domains.clusters.data import Settings, build, load
 from wakesleep.errors import Refusal
@@ -157,6 +159,30 @@ def test_exploring_finds_what_recognition_would_never_propose(toy):
         assert most >= found if explore else most <= found
 
 
+class Stepping(ToyRecognition):
+    """Proposes program 0 alone; a revision is the next program."""
+
+    def sample(self, key, h):
+        return jnp.zeros(1, jnp.int32)
+
+    def revise(self, key, z, h):
+        return jnp.minimum(z + 1, PROGRAMS - 1)
+
+
+def test_revising_goes_on_from_what_is_remembered(toy):
+    model, data = toy
+    stepping = eqx.tree_at(lambda m: m.recognition, model, Stepping(model.recognition.logits))
+    algorithm = mws(optax.sgd(0.0), PROGRAMS, 20, revise=0.9)
+    state, reached = algorithm.init(stepping, data), []
+    for t in range(PROGRAMS):
+        state, _ = algorithm.step(jax.random.key(t), state, batch_of(data, range(8)))
+        found = np.where(np.isfinite(np.asarray(state.memory.log_joint)), state.memory.programs[..., 0], -1)
+        reached.append(int(found.max()))
+    assert reached[0] <= 1
+    assert reached[-1] == PROGRAMS - 1
+    assert all(later - sooner <= 1 for sooner, later in pairwise(reached))
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -165,7 +191,7 @@ def test_exploring_finds_what_recognition_would_never_propose(toy):
         (lambda: vimco(ADAM, 1), "particles must be at least 2"),
         (lambda: rws(ADAM, 0), "particles must be at least 1"),
         (lambda: mws(ADAM, explore=1.5), "explore must lie between 0 and 1"),
-        (lambda: mws(ADAM, revise=-1), "revise must lie between 0 and 1"),
+        (lambda: mws(ADAM, revise=-0.5), "revise must lie between 0 and 1"),
         (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy"),
     ],
 )
