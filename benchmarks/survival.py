@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +33,7 @@ from wakesleep.experiments.results import dump, load
 
 GROUPS, POINTS, STEPS, EVERY = 8, 3, 60, 5
 OPTIONS = ["--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--batch-size", "4", "--set", "width=4"]
-TRIES = {"kill": 200, "process-killed": 6, "disk-full": 10, "damage": 100}
+TRIES = {"kill": 200, "process-killed": 4, "disk-full": 10, "damage": 100}
 PATIENCE = 20
 Row = dict[str, Any]
 
@@ -50,16 +51,13 @@ def main() -> None:
     path = options.output / "benchmark-survival.json"
     OPTIONS.extend(["--set", f"data={write_points(options.work / 'points.csv')}"])
     settings = {"domain": "clusters", "steps": STEPS, "checkpoint_every": EVERY, "groups": GROUPS, "points": POINTS}
-    table = load(path) or {"rows": [], "settings": settings}
     for fault in options.faults:
-        done = next((r for r in table["rows"] if r["fault"] == fault), None)
-        if done is None:
-            started = time.process_time() + sum(os.times()[2:4])
+        if not any(r["fault"] == fault for r in (load(path) or {"rows": []})["rows"]):
             row = {"fault": fault, **FAULTS[fault](options.work, options.tries or TRIES[fault])}
-            row["cpu_seconds"] = round(time.process_time() + sum(os.times()[2:4]) - started)
+            table = load(path) or {"rows": [], "settings": settings}
             table["rows"].append(row)
             files.write_whole(path, dump(table))
-        print(json.dumps(next(r for r in table["rows"] if r["fault"] == fault)), flush=True)
+        print(json.dumps(next(r for r in (load(path) or {})["rows"] if r["fault"] == fault)), flush=True)
 
 
 def write_points(path: Path) -> Path:
@@ -73,14 +71,19 @@ def write_points(path: Path) -> Path:
 def begin(words: list[str], log: Path) -> int:
     """A new process that runs the command; its id."""
     pid = os.fork()
-    if pid:
-        return pid
+    if pid == 0:
+        os._exit(command(words, log))
+    return pid
+
+
+def command(words: list[str], log: Path) -> int:
+    """Runs the command in this process; its exit code."""
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(out, 1)
     os.dup2(out, 2)
+    os.close(out)
     sys.argv = ["wakesleep", *words]
-    usual = commands.cache_compilation
-    commands.cache_compilation = lambda: (usual(), cache_everything())  # type: ignore[assignment, func-returns-value]
+    commands.cache_compilation = keep_everything
     code = 1
     try:
         cli.main()
@@ -88,16 +91,18 @@ def begin(words: list[str], log: Path) -> int:
     except SystemExit as end:
         code = int(end.code or 0)
     except BaseException:
-        import traceback
-
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)
+    return code
 
 
-def cache_everything() -> None:
+cache_compilation = commands.cache_compilation
+
+
+def keep_everything() -> None:
     """Keeps even what is compiled in no time: a life is shorter than a second of such compilations."""
+    cache_compilation()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
@@ -303,8 +308,20 @@ def full_disks(work: Path, tries: int) -> Row:
 
 def damages(work: Path, tries: int) -> Row:
     """A truncation or a flipped bit in a file of the last checkpoint: detected, named, an earlier one offered."""
-    undisturbed, log, path = work / "undisturbed", work / "damage.log", work / "damaged"
+    undisturbed, found = work / "undisturbed", work / "damages.json"
     whole(["train", "clusters", *OPTIONS], undisturbed)
+    found.unlink(missing_ok=True)
+    pid = os.fork()
+    if pid == 0:
+        # One process for all of them: none of the commands gets far enough to leave anything behind.
+        found.write_text(json.dumps(try_damages(undisturbed, work / "damaged", work / "damage.log", tries)))
+        os._exit(0)
+    assert end(pid) == 0, "the process that damages ended by itself"
+    row: Row = json.loads(found.read_text())
+    return row
+
+
+def try_damages(undisturbed: Path, path: Path, log: Path, tries: int) -> Row:
     rng, kinds = random.Random(0), {"truncated": 0, "flipped": 0}
     lost: list[str] = []
     last = max(runs_saved(undisturbed))
@@ -316,13 +333,13 @@ def damages(work: Path, tries: int) -> Row:
         file = rng.choice(sorted(held))
         kind = damage(file, rng)
         kinds[kind] += 1
-        code = end(begin(["resume", str(path), "--steps", str(STEPS + 1)], log))
+        code = command(["resume", str(path), "--steps", str(STEPS + 1)], log)
         said = " ".join(log.read_text().split())
         if code != 2 or "Traceback" in said or sentence not in said:
             lost.append(f"{file.name} {kind}: ended with {code}: {said[-300:]}")
         if runs_saved(path) != runs_saved(undisturbed) or missing(path, [last - EVERY]):
             lost.append(f"{file.name} {kind}: the earlier checkpoint is not there")
-        if i % 10 == 0 and end(begin(["resume", str(path), "--step", str(last - EVERY)], log)):
+        if i % 10 == 0 and command(["resume", str(path), "--step", str(last - EVERY)], log):
             lost.append(f"{file.name} {kind}: the earlier checkpoint cannot be resumed: {log.read_text()[-300:]}")
     return {"tried": tries, "lost": len(lost), **kinds, "losses": lost}
 
