@@ -2,15 +2,14 @@
 
     python benchmarks/scale.py [--output results]
 
-Each measurement is a process of its own; where memory is measured, it is made twice, and the second finds everything
-compiled. The order is shuffled, so that a busy hour spoils no curve alone. A step's cost is CPU time, the least of
-several calls.
+A curve is one process: everything on it is prepared, and then measured in turns, so that a busy moment spoils no place
+of the curve alone. A step's cost is CPU time, the least of several calls. Memory is measured in a process for each
+number of observations, made twice, of which the second finds everything compiled.
 """
 
 import argparse
 import json
 import os
-import random
 import subprocess
 import sys
 import tempfile
@@ -18,13 +17,20 @@ import time
 from pathlib import Path
 from typing import Any
 
-BATCH, SMALL, IMAGE, PIECE, CALLS = 48, 100, 16, 10_000, 7
-CELLS: list[dict[str, Any]] = [
-    *({"what": "observations", "n": 10**e, "algorithm": "mws", "m": 5, "r": 5} for e in range(2, 7)),
-    *({"what": "programs", "n": 10_000, "algorithm": "mws", "m": k // 2, "r": k // 2} for k in (2, 10, 20, 50)),
-    *({"what": "programs", "n": 10_000, "algorithm": "rws", "k": k} for k in (2, 10, 20, 50)),
-    *({"what": "length", "n": 1000, "algorithm": "mws", "m": 5, "r": 5, "neighbours": s} for s in (3, 5, 7)),
-    *({"what": "devices", "n": 10_000, "algorithm": "mws", "m": 5, "r": 5, "devices": d} for d in (1, 2, 4)),
+BATCH, SMALL, IMAGE, PIECE, CALLS = 48, 100, 16, 10_000, 9
+USUAL = {"algorithm": "mws", "m": 5, "r": 5}
+CURVES: dict[str, list[dict[str, Any]]] = {
+    "observations": [{"n": 10**e} | USUAL for e in range(2, 7)],
+    "programs": [
+        *({"n": 10_000, "algorithm": "mws", "m": k // 2, "r": k // 2} for k in (2, 10, 20, 50)),
+        *({"n": 10_000, "algorithm": "rws", "k": k} for k in (2, 10, 20, 50)),
+    ],
+    "length": [{"n": 1000, "neighbours": size} | USUAL for size in (3, 5, 7)],
+    "devices": [{"n": 10_000, "devices": count} | USUAL for count in (1, 2, 4)],
+}
+CELLS = [
+    *({"what": what} for what in CURVES),
+    *({"what": "memory", "n": cell["n"]} for cell in CURVES["observations"]),
     *({"what": "network", "domain": name} for name in ("clusters", "automata", "strings")),
 ]
 
@@ -35,56 +41,82 @@ def main() -> None:
     parser.add_argument("--cell", type=json.loads, help="measure this alone and print it")
     options = parser.parse_args()
     if options.cell is not None:
-        print(json.dumps(measure(options.cell)))
+        print(json.dumps(memory(options.cell["n"]) if "n" in options.cell else costs(CURVES[options.cell["what"]])))
         return
     from wakesleep.experiments.results import complete
     from wakesleep.report.scale import draw_scale
 
     path = options.output / "benchmark-scale.json"
     settings = {"domain": "automata", "recognition": "counts", "batch_size": BATCH, "height": IMAGE, "width": IMAGE}
-    cells = CELLS[:-3]
-    random.Random(0).shuffle(cells)
-    cells += CELLS[-3:]
-    complete(path, settings, cells, apart, lambda line: print(line, flush=True))
+    complete(path, settings, CELLS, apart, lambda line: print(line, flush=True))
     print(f"wrote {draw_scale(options.output)}")
 
 
-def apart(cell: dict[str, Any]) -> dict[str, Any]:
+def apart(cell: dict[str, Any]) -> Any:
     """The measurement in a process of its own, which finds everything compiled where memory is measured."""
     if cell["what"] == "network":
         return {"gradient_bytes": gradient_bytes(usual_model(cell["domain"]))}
-    flags = f"--xla_force_host_platform_device_count={cell.get('devices', 1)}"
+    most = max(place.get("devices", 1) for place in CURVES.get(cell["what"], [{}]))
+    environment = os.environ | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={most}"}
     command = [sys.executable, __file__, "--cell", json.dumps(cell)]
-    for _ in range(2 if cell["what"] == "observations" else 1):
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=True, env=os.environ | {"XLA_FLAGS": flags}
-        )
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    for _ in range(2 if cell["what"] == "memory" else 1):
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    return json.loads(done.stdout)
 
 
-def measure(cell: dict[str, Any]) -> dict[str, Any]:
-    """Cost of a step, memory in use over what there was before, and the size of the arrays."""
+def keep_compiled() -> None:
     import jax
 
-    from wakesleep.checkpoints import Saver
     from wakesleep.commands import cache_compilation
-    from wakesleep.fit import data_mesh
 
     cache_compilation()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-    mesh = data_mesh(cell.get("devices", 1))
+
+
+def costs(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """CPU and wall time of a step at each place of a curve, all measured in turns."""
+    from wakesleep.fit import data_mesh
+
+    keep_compiled()
+    held = [list(prepare(place, place["n"], data_mesh(place.get("devices", 1)))) for place in curve]
+    counts = [settle(one) for one in held]
+    found: list[list[tuple[float, float]]] = [[] for _ in curve]
+    for _ in range(CALLS):
+        for one, count, times in zip(held, counts, found, strict=True):
+            one[2], cpu, wall = run(one[0], one[1], one[2], count)
+            times.append((1e3 * cpu / count, 1e3 * wall / count))
+    least = [[round(min(column), 4) for column in zip(*times, strict=True)] for times in found]
+    return [place | {"step_ms": cpu, "step_wall_ms": wall} for place, (cpu, wall) in zip(curve, least, strict=True)]
+
+
+def settle(one: list[Any], seconds: float = 0.2) -> int:
+    """How many steps take about so long, once the compiled loop is warm."""
+    count, took = 8, 0.0
+    while took < seconds:
+        count *= 2
+        one[2], took, _ = run(one[0], one[1], one[2], count)
+    return count
+
+
+def memory(n: int) -> dict[str, Any]:
+    """Memory in use over what there was before, the size of the arrays, and the time of a checkpoint."""
+    import jax
+
+    from wakesleep.checkpoints import Saver
+    from wakesleep.fit import data_mesh
+
+    keep_compiled()
+    mesh = data_mesh(1)
     with tempfile.TemporaryDirectory() as folder:
         # Everything once on little data: what a process needs whatever the data, it has from then on.
-        if cell["what"] == "observations":
-            advance, data, state = prepare(cell, SMALL, mesh)
-            with Saver(Path(folder)) as saver:
-                saver.save(run(advance, data, state, 3)[0])
-            del data, state
+        advance, data, state = prepare(USUAL, SMALL, mesh)
+        with Saver(Path(folder)) as saver:
+            saver.save(run(advance, data, state, 3)[0])
+        del data, state
         settled = reset_peak()
-        advance, data, state = prepare(cell, cell["n"], mesh)
+        advance, data, state = prepare(USUAL, n, mesh)
         arrays = sum(a.nbytes for a in jax.tree.leaves((data, state)) if isinstance(a, jax.Array))
-        state, seconds, elapsed = time_steps(advance, data, state)
+        state, _, _ = run(advance, data, state, 1000)
         trained = peak() - settled
         with Saver(Path(folder)) as saver:
             begun = time.monotonic()
@@ -96,11 +128,8 @@ def measure(cell: dict[str, Any]) -> dict[str, Any]:
             "arrays_mb": round(arrays / 1e6, 2),
             "peak_mb": round(trained / 1e6, 1),
             "peak_with_checkpoint_mb": round((peak() - settled) / 1e6, 1),
-            "step_ms": round(1e3 * seconds, 4),
-            "step_wall_ms": round(1e3 * elapsed, 4),
             "checkpoint_waits_ms": round(1e3 * waited),
             "checkpoint_takes_ms": round(1e3 * written),
-            "gradient_bytes": gradient_bytes(state.model),
         }
 
 
@@ -143,19 +172,6 @@ def repeat(settings: Any, n: int) -> Any:
     for at in range(0, n, settings.observations):
         whole = fill(whole, piece, at)
     return whole
-
-
-def time_steps(advance: Any, data: Any, state: Any, seconds: float = 0.3) -> tuple[Any, float, float]:
-    """The last state, and CPU and wall seconds of a step: the least of several calls of a fraction of a second each."""
-    count, took = 8, 0.0
-    while took < seconds:
-        count *= 2
-        state, took, _ = run(advance, data, state, count)
-    found = []
-    for _ in range(CALLS):
-        state, cpu, wall = run(advance, data, state, count)
-        found.append((cpu / count, wall / count))
-    return state, min(c for c, _ in found), min(w for _, w in found)
 
 
 def run(advance: Any, data: Any, state: Any, count: int) -> tuple[Any, float, float]:

@@ -33,7 +33,7 @@ from wakesleep.experiments.results import dump, load
 
 GROUPS, POINTS, STEPS, EVERY = 8, 3, 60, 5
 OPTIONS = ["--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--batch-size", "4", "--set", "width=4"]
-TRIES = {"kill": 200, "process-killed": 4, "disk-full": 10, "damage": 100}
+TRIES = {"kill": 200, "process-killed": 4, "disk-full": 6, "damage": 100}
 PATIENCE = 20
 Row = dict[str, Any]
 
@@ -247,6 +247,7 @@ def process_kills(work: Path, tries: int) -> Row:
         os.kill(pids[victim], signal.SIGKILL)
         killed, code = time.monotonic(), (end(pids[victim]), end(pids[1 - victim]))[1]
         slowest = max(slowest, time.monotonic() - killed)
+        time.sleep(1.0)  # the last word comes right after the end
         said = logs[1 - victim].read_text()
         told = "go on with: wakesleep resume" in said
         if (max(runs_saved(path)) < STEPS) if code == 0 else not told:
@@ -282,7 +283,7 @@ def full_disks(work: Path, tries: int) -> Row:
     for i in range(tries):
         disk, kept = work / f"disk-{i}", work / f"disk-run-{i}"
         disk.mkdir(exist_ok=True)
-        size = rng.randint(140, 420)  # kilobytes: room for one to three checkpoints
+        size = rng.randint(90, 270)  # kilobytes: room for one to three checkpoints, of which there would be four
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(disk)], check=True)
         try:
             path = disk / "run"
@@ -302,7 +303,7 @@ def full_disks(work: Path, tries: int) -> Row:
         finally:
             subprocess.run(["umount", str(disk)], check=True)
     lost += compare(undisturbed, ended, work)
-    how = "tmpfs of 140 to 420 kB"
+    how = "tmpfs of 90 to 270 kB"
     return {"tried": tries, "lost": len(lost), "refused_in_a_sentence": refused, "disk": how, "losses": lost}
 
 

@@ -6,7 +6,9 @@ and `digest.json`, against which every byte is checked before anything is read.
 
 import json
 import logging
+import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ class Saver:
 
         # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
         logging.getLogger("absl").setLevel(logging.CRITICAL)
+        self.hook, sys.excepthook = sys.excepthook, _ignoring_stragglers(sys.excepthook)
         self.folder = folder
         self.error: BaseException | None = None
         self.step: int | None = None
@@ -50,6 +53,7 @@ class Saver:
             self.wait()
             processes.meet("the last checkpoint is written")
             self.orbax.close()
+            sys.excepthook = self.hook
 
     def save(self, state: State) -> None:
         """Begins to write a checkpoint of the state, which may change as soon as this returns."""
@@ -186,6 +190,16 @@ def _check_digests(path: Path, earlier: list[int]) -> None:
             f"an earlier one is at step {earlier[-1]} (--step {earlier[-1]})" if earlier else "there is no earlier one"
         )
         raise Refusal(f"The checkpoint {path} is damaged; {offer}.")
+
+
+def _ignoring_stragglers(hook: Callable[..., Any]) -> Callable[..., Any]:
+    """The hook, but for writes that end after another has failed: they find Orbax's event loop closed and say so."""
+
+    def told(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+        if not (isinstance(error, RuntimeError) and str(error) == "Event loop is closed"):
+            hook(kind, error, trace)
+
+    return told
 
 
 def _reason(error: BaseException) -> str:

@@ -47,15 +47,15 @@ def train(given: dict[str, Any], output: Path | None, place: Place, console: Con
         raise Refusal("Several processes need --output, a directory that all of them see.")
     cache_compilation()
     config = Config(**given, version=__version__)
-    mesh = _gather(place, config)
-    job = training.prepare(config, mesh.size)
-    path = output or Path("runs") / f"{job.config.domain}-{datetime.now():%Y%m%d-%H%M%S}"
-    processes.check_same(f"{path} {job.config}", "settings and data")
-    processes.by_primary(lambda: runs.create(path, job.config))
-    run = _seen(path)
-    if processes.primary():
-        console.print(f"{job.dataset.note}; run directory {path}", highlight=False, markup=False)
-    return _go_on(job, run, job.start(mesh, run.memory), mesh, console)
+    path = output or Path("runs") / f"{config.domain}-{datetime.now():%Y%m%d-%H%M%S}"
+    with _gather(place, config, path) as mesh:
+        job = training.prepare(config, mesh.size)
+        processes.check_same(f"{path} {job.config}", "settings and data")
+        processes.by_primary(lambda: runs.create(path, job.config))
+        run = _seen(path)
+        if processes.primary():
+            console.print(f"{job.dataset.note}; run directory {path}", highlight=False, markup=False)
+        return _go_on(job, run, job.start(mesh, run.memory), mesh, console)
 
 
 def resume(path: Path, steps: int | None, step: int | None, place: Place, console: Console) -> dict[str, Any] | None:
@@ -63,16 +63,16 @@ def resume(path: Path, steps: int | None, step: int | None, place: Place, consol
     cache_compilation()
     run = runs.open_run(path)
     config = run.config if steps is None else replace(run.config, steps=steps)
-    mesh = _gather(place, config)
-    job = training.prepare(config, mesh.size)
-    processes.check_same(f"{path} {step} {job.config}", "settings and data")
-    some = step is not None or processes.any_says(bool(runs.steps_saved(run)))
-    state = runs.restore(run, job.shape(), step, mesh) if some else job.start(mesh, run.memory)
-    at = int(state.step)
-    if steps is not None:
-        processes.by_primary(lambda: runs.reconfigure(run, config))
-    processes.by_primary(lambda: runs.rewind(run, at))
-    return _go_on(job, run, state, mesh, console)
+    with _gather(place, config, path) as mesh:
+        job = training.prepare(config, mesh.size)
+        processes.check_same(f"{path} {step} {job.config}", "settings and data")
+        some = step is not None or processes.any_says(bool(runs.steps_saved(run)))
+        state = runs.restore(run, job.shape(), step, mesh) if some else job.start(mesh, run.memory)
+        at = int(state.step)
+        if steps is not None:
+            processes.by_primary(lambda: runs.reconfigure(run, config))
+        processes.by_primary(lambda: runs.rewind(run, at))
+        return _go_on(job, run, state, mesh, console)
 
 
 def store(name: str, output: Path, sources: list[Path], settings: dict[str, str]) -> int:
@@ -81,12 +81,16 @@ def store(name: str, output: Path, sources: list[Path], settings: dict[str, str]
     return stores.write(output, name, stores.gather(domain, settings, sources))
 
 
-def _gather(place: Place, config: Config) -> Mesh:
-    """The mesh of the devices of all the processes of a run."""
+@contextmanager
+def _gather(place: Place, config: Config, path: Path) -> Iterator[Mesh]:
+    """The mesh of the devices of all the processes of a run; within it, the loss of one is told in a sentence."""
     if place.several and config.rows_at_once:
         raise Refusal("rows_at_once is for one process: with several, each keeps its share of the rows on its devices.")
     processes.join(place)
-    return data_mesh(processes.devices(place))
+    again = f"wakesleep resume {path}"
+    watcher.change(f"wakesleep: Another process of this run has ended, and so JAX ended this one; go on with: {again}")
+    with processes.guard(again):
+        yield data_mesh(processes.devices(place))
 
 
 def _seen(path: Path) -> Run:
@@ -98,14 +102,11 @@ def _seen(path: Path) -> Run:
 
 def _go_on(job: Job, run: Run, state: State, mesh: Mesh, console: Console) -> dict[str, Any] | None:
     console = console if processes.primary() else Console(quiet=True)
-    again = f"wakesleep resume {run.path}"
-    watcher.change(f"wakesleep: Another process of this run has ended, and so JAX ended this one; go on with: {again}")
-    with processes.guard(again):
-        with _interrupt() as stop, Reporter(console, job.config.steps) as report:
-            state = training.train(job, run, state, report, stop, mesh)
-        if int(state.step) >= job.config.steps:
-            training.list_programs(job, run, state)
-        processes.meet("the run is written")
+    with _interrupt() as stop, Reporter(console, job.config.steps) as report:
+        state = training.train(job, run, state, report, stop, mesh)
+    if int(state.step) >= job.config.steps:
+        training.list_programs(job, run, state)
+    processes.meet("the run is written")
     shutil.rmtree(run.memory, ignore_errors=True)  # checkpoints have what was at work there
     if not processes.primary():
         return None

@@ -40,17 +40,18 @@ def _k(row: Row) -> int:
 
 def table_observations(folder: Path) -> str:
     """Cost of a step and memory in use for each number of observations."""
+    cost = {row["n"]: row["step_ms"] for row in _measured(folder, "observations", "n")}
     lines = [
         [
             f"{row['n']:,}",
-            f"{row['step_ms']:.3f}",
+            f"{cost[row['n']]:.3f}",
             f"{row['arrays_mb']:,.1f}",
             f"{row['peak_mb']:,.1f}",
             f"{row['peak_with_checkpoint_mb']:,.1f}",
             f"{row['peak_with_checkpoint_mb'] / row['arrays_mb']:.2f}" if row["arrays_mb"] > SETTLED_MB else "",
             f"{row['checkpoint_waits_ms']} of {row['checkpoint_takes_ms']}",
         ]
-        for row in _measured(folder, "observations", "n")
+        for row in _measured(folder, "memory", "n")
     ]
     head = ["N", "step (CPU ms)", "arrays (MB)", "peak (MB)", "with a checkpoint", "of the arrays", "checkpoint (ms)"]
     return markdown(head, lines)
@@ -102,6 +103,7 @@ def draw_scale(folder: Path) -> Path:
     rows = _measured(folder, "observations", "n")
     _curve(axes[0], [r["n"] for r in rows], [r["step_ms"] for r in rows], "observations N")
     axes[0].set(xscale="log")
+    rows = _measured(folder, "memory", "n")
     axes[1].plot([r["n"] for r in rows], [r["arrays_mb"] for r in rows], ":", color="black", label="the arrays")
     peaks = [r["peak_with_checkpoint_mb"] for r in rows]
     axes[1].plot([r["n"] for r in rows], peaks, "o-", color=colour("MWS"), ms=4, label="peak, checkpoint included")
