@@ -32,7 +32,7 @@ def _draw(figure: SubFigure, e: Explanation, share: float) -> None:
     z = e.found[0].z
     tokens = np.asarray(z.tokens).tolist()
     parts = [p for p in parts_of(z, e.scaled) if p.term != (WN,)]
-    grid = figure.add_gridspec(2, max(len(parts), 1), height_ratios=(1.7, 1), hspace=0.6, wspace=0.3, top=0.8)
+    grid = figure.add_gridspec(2, max(len(parts), 1), height_ratios=(1.7, 1), hspace=0.6, wspace=0.3, top=0.84)
     extrapolation(figure.add_subplot(grid[0, :]), e, share)
     title = f"{e.record.name}: {text_of(tokens)}" + " (of the logarithm)" * e.log
     figure.text(0.06, 0.985, title, fontsize=10, family="monospace", weight="bold", va="top")

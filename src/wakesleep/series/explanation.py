@@ -10,13 +10,15 @@ from jaxtyping import Float
 
 from wakesleep.domains.timeseries.dates import label
 from wakesleep.domains.timeseries.language import LIN, Kernel, text_of
+from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.records import Record, Scale, is_even, observe, scale_of, shorten
 from wakesleep.domains.timeseries.show import variables
 from wakesleep.errors import require_one_of
+from wakesleep.model import Model
 from wakesleep.series.knowledge import Knowledge, fitted_to
 from wakesleep.series.neighbours import parts_of
 from wakesleep.series.prediction import BAND, Conditions, Decomposed, Mixture, decompose, mixture
-from wakesleep.series.search import Effort, Found, posterior, search
+from wakesleep.series.search import Effort, Found, best_fits, peaks, posterior, search
 from wakesleep.series.wording import Units, sentence
 
 LEAST_WEIGHT, MOST_MIXED = 0.01, 8
@@ -156,18 +158,40 @@ def explain(
     return max(made, key=lambda e: e.log_evidence)
 
 
+def explain_by(
+    record: Record,
+    knowledge: Knowledge,
+    starts: Callable[[list[float]], list[Kernel]],
+    visits: int = 3,
+) -> Explanation:
+    """A record explained by one expression alone, the best of the fits that begin at `starts(log-periods)`."""
+    x, model = _prepare(record, knowledge, Effort())
+    begun = starts(peaks(x))
+    found = best_fits(model, x, begun, visits)[:1]
+    return Explanation(record, False, scale_of(record), found, knowledge, _evidence(found, record, False))
+
+
 def _explain(
     record: Record, log: bool, knowledge: Knowledge, effort: Effort, seed: int, report: Callable[[int], None]
 ) -> Explanation:
     seen = record._replace(values=np.log(record.values)) if log else record
-    scale = scale_of(seen)
+    x, model = _prepare(seen, knowledge, effort)
+    found = search(jax.random.key(seed), model, x, effort, report)
+    return Explanation(seen, log, scale_of(seen), found, knowledge, _evidence(found, seen, log))
+
+
+def _prepare(seen: Record, knowledge: Knowledge, effort: Effort) -> tuple[Series, Model]:
+    """The series and the model for its kind of grid."""
     regular = is_even(seen.times)
     # Filled up to a multiple of some number of points, so that series of many lengths share what is compiled.
     size = BLOCK[regular] * -(-len(seen.times) // BLOCK[regular])
     x = jax.tree.map(lambda a: a[0], observe([seen], size))
-    model = fitted_to(knowledge.model, regular, effort.steps)
-    found = search(jax.random.key(seed), model, x, effort, report)
+    return x, fitted_to(knowledge.model, regular, effort.steps)
+
+
+def _evidence(found: list[Found], seen: Record, log: bool) -> float:
+    """log p(x) of the user's values, by the sum over what was found."""
     top = max(f.log_joint for f in found)
     evidence = top + float(np.log(sum(np.exp(f.log_joint - top) for f in found)))
-    evidence -= len(seen.times) * float(np.log(scale.deviation)) + (float(seen.values.sum()) if log else 0.0)
-    return Explanation(seen, log, scale, found, knowledge, evidence)
+    stretched = len(seen.times) * float(np.log(scale_of(seen).deviation))
+    return evidence - stretched - (float(seen.values.sum()) if log else 0.0)

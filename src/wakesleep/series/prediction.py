@@ -113,7 +113,7 @@ def draws(z: Kernel, scaled: bool) -> list[list[Part]]:
     active = np.diag(np.asarray(z.root)) > 0
     thetas = np.asarray(z.mean) + _points(tuple(active.tolist())) @ np.asarray(z.root).T
     clipped = np.clip(thetas, -FURTHEST, FURTHEST)
-    return [parts_of(z._replace(mean=theta), scaled) for theta in clipped]  # type: ignore[arg-type]
+    return [parts_of(z._replace(mean=theta), scaled) for theta in clipped]
 
 
 def _points(active: tuple[bool, ...]) -> Float[np.ndarray, "s v"]:

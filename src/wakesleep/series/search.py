@@ -102,6 +102,17 @@ def search(
     return sorted(memory.values(), key=lambda f: -f.log_joint)
 
 
+def best_fits(model: Model, x: Series, begun: list[Kernel], visits: int) -> list[Found]:
+    """Programs fitted in several visits, each kept once with its best fit, the best first."""
+    batch = jax.tree.map(lambda a: jnp.asarray(a)[None], x)
+    z = _stack(begun, len(begun))
+    for _ in range(visits):
+        z, log_joint = fit(model, z, batch)
+    memory: dict[tuple[int, ...], Found] = {}
+    _remember(memory, begun, z, log_joint, len(begun))
+    return sorted(memory.values(), key=lambda f: -f.log_joint)
+
+
 def posterior(found: list[Found]) -> Float[np.ndarray, "k"]:
     """The weights of programs, in proportion to p(z, x)."""
     log_joint = np.array([f.log_joint for f in found])

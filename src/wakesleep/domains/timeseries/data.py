@@ -10,11 +10,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Float, Int, Key
 
 from wakesleep import datasets
 from wakesleep.domain import Dataset
 from wakesleep.domains.timeseries.evaluator import GaussianProcess
+from wakesleep.domains.timeseries.kernels import layout
 from wakesleep.domains.timeseries.language import ALL, Kernel, kernel_names, program, rules
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.networks import KernelPrior, SeriesRecognition
@@ -29,7 +30,7 @@ CLASSIC = (
     "sulphuric", "unemployment", "births", "wages", "sunspots", "wheat_prices_1264_1996",
 )  # fmt: skip
 TRUTHS = ("SE + WN", "Per + WN", "SE*Per + WN", "SE + Per + WN", "SE + SE + WN", "SE + SE*Per + WN")
-"""The expressions from which series are drawn; with `kernels` of the paper as well."""
+"""The expressions from which series are drawn."""
 SHORTEST_PROGRAM = 3
 
 
@@ -132,22 +133,23 @@ def programs(settings: Settings, data: Observations) -> Kernel | None:
 @eqx.filter_jit
 def draw(key: Key[Array, ""], count: int, points: int) -> tuple[Int[Array, "n t"], Observations]:
     """Expressions of `TRUTHS` in turn, and a series drawn from each, its variables clear enough to be seen."""
-    key_theta, key_x = jax.random.split(key)
-    tokens = jnp.stack([jnp.asarray(program(TRUTHS[i % len(TRUTHS)], 11)) for i in range(count)])
-    evaluator = GaussianProcess(points)
-    thetas = jax.vmap(_clear_variables)(jax.random.split(key_theta, count), tokens)
-    x = jax.vmap(evaluator.draw)(jax.random.split(key_x, count), thetas, tokens)
+    tokens = _truths(count)
+    x = jax.vmap(GaussianProcess(points).draw)(
+        jax.random.split(jax.random.split(key)[1], count), true_variables(key, count), tokens
+    )
     return tokens, Observations(jax.vmap(normalise)(x))
 
 
-def _clear_variables(key: Key[Array, ""], tokens: Int[Array, "t"]) -> Array:
-    """Variables of an expression: noise of a tenth, lengths and periods that a series has room for."""
-    from wakesleep.domains.timeseries.kernels import layout
-
+def true_variables(key: Key[Array, ""], count: int) -> Float[Array, "n v"]:
+    """The variables with which `draw` draws: noise of a tenth, lengths and periods that a series has room for."""
     centre = jnp.log(jnp.array([0.1, 0.5, 1.0, 1.0, 0.1, 0.3, 0.2, 0.9, 0.1, 0.8, 1.0]))
     spread = jnp.array([0.4, 0.3, 0.3, 0.2, 0.6, 0.4, 0.4, 0.2, 0.5, 0.3, 0.0])
-    kind = layout(tokens, True).kind
-    return centre[kind] + spread[kind] * jax.random.normal(key, kind.shape)
+    kind = jax.vmap(lambda tokens: layout(tokens, True).kind)(_truths(count))
+    return centre[kind] + spread[kind] * jax.random.normal(jax.random.split(key)[0], kind.shape)
+
+
+def _truths(count: int) -> Int[Array, "n t"]:
+    return jnp.stack([jnp.asarray(program(TRUTHS[i % len(TRUTHS)], 11)) for i in range(count)])
 
 
 def normalise(x: Series) -> Series:

@@ -46,7 +46,7 @@ def dates(texts: pl.Series) -> pl.Series | None:
 
 def _unevenness(found: pl.Series) -> float:
     steps = np.abs(np.diff(np.sort(found.drop_nulls().dt.epoch("s").to_numpy()).astype(float)))
-    return float(np.std(steps) / max(np.mean(steps), 1e-9)) if len(steps) else 0.0
+    return float(np.std(steps)) / max(float(np.mean(steps)), 1e-9) if len(steps) else 0.0
 
 
 def count(found: pl.Series) -> tuple[Float[np.ndarray, "n"], str, str]:

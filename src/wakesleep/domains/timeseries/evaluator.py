@@ -91,7 +91,7 @@ class GaussianProcess(Evaluator):
         """The lags at which the covariance is needed."""
         times = x.times.astype(jnp.float64)
         if self.regular:
-            return np.arange(times.shape[0]) * spacing(x._replace(times=times))
+            return jnp.arange(times.shape[0]) * spacing(x._replace(times=times))
         return jnp.abs(times[:, None] - times[None, :])
 
     def refine(self, z: Kernel, x: Series) -> Kernel:
@@ -100,7 +100,7 @@ class GaussianProcess(Evaluator):
         shape = layout(z.tokens, self.scaled)
         prior = model.prior(shape)
         with jax.enable_x64(True):
-            prior = Prior(*(a.astype(jnp.float64) for a in prior[:2]), prior.active)
+            prior = Prior(prior.mean.astype(jnp.float64), prior.log_std.astype(jnp.float64), prior.active)
 
             def log_posterior(theta: Float[Array, "v"]) -> tuple[Array, Array]:
                 value, gradient = model.likelihood(theta, shape, x)

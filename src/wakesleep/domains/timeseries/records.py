@@ -12,8 +12,8 @@ from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.errors import Refusal
 
 FEWEST = 8
-EVEN = 0.02
-"""Steps that differ by less than this share are one step."""
+EVEN = 0.15
+"""Times that are within this share of a step of a regular grid are on it: months, in years, are."""
 
 
 class Record(NamedTuple):
@@ -79,8 +79,8 @@ def tidy(record: Record) -> Record:
 
 def is_even(times: Float[np.ndarray, "n"]) -> bool:
     """Whether the times are equally spaced."""
-    steps = np.diff(times)
-    return bool(np.abs(steps - steps.mean()).max() <= EVEN * steps.mean())
+    grid = np.linspace(times[0], times[-1], len(times))
+    return bool(np.abs(times - grid).max() <= EVEN * (grid[1] - grid[0]))
 
 
 def shorten(record: Record, points: int) -> Record:
