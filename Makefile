@@ -9,6 +9,7 @@ DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 demo: $(READY)
 	$(BIN)/wakesleep explain strings examples/orders.csv --most 1
+	$(BIN)/wakesleep explain timeseries examples/co2.csv --most 2 --picture demo-series.png
 	$(BIN)/wakesleep train strings --steps 1500 --output $(DEMO)
 	$(BIN)/wakesleep posterior $(DEMO) --most 1 --picture demo.png
 	@echo "Regexes learned from scratch for the embedded concepts are drawn in demo.png; the run is in $(DEMO)."

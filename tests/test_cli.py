@@ -190,3 +190,19 @@ def test_bad_requests_about_strings_get_one_sentence(wakesleep, words, sentence)
     assert code == 2
     assert sentence in err
     assert "Traceback" not in err
+
+
+def test_bad_requests_about_series_get_one_sentence(wakesleep, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("t,y\n" + "".join(f"{t},{t % 5}\n" for t in range(20)))
+    for words, sentence in (
+        (["--column", "z"], "has no column 'z'; it has t, y"),
+        (["--effort", "much"], "effort must be one of quick, usual, thorough"),
+        (["--transform", "sqrt"], "transform must be one of auto, none, log"),
+        (["--ahead", "0"], "ahead must lie between 0 and 10"),
+        (["--set", "hidden=3"], "explain timeseries takes --set points=N alone"),
+        (["--set", "points=2"], "points must be at least 8"),
+    ):
+        code, _, said = wakesleep("explain", "timeseries", path, *words)
+        assert code == 2
+        assert sentence in said

@@ -38,7 +38,7 @@ NEAR = 0.5
 class Plan:
     """The size of an experiment."""
 
-    steps: int = 100
+    steps: int = 40
     seeds: int = 1
     series: int = 100
     points: int = 128
@@ -48,7 +48,7 @@ class Plan:
     """Iterations of each fit: with the differences and the ten points, 35 likelihood evaluations for a program."""
     ks: tuple[int, ...] = (10,)
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO")
-    recovered: int = 30
+    recovered: int = 20
     rounds: int = 8
     """Rounds of search for a series that is explained."""
     classic: tuple[str, ...] = CLASSIC

@@ -1,7 +1,7 @@
 """Programs near a fitted one: a term more or less, a factor more or less, another kernel; fits begin where it ended."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -109,15 +109,15 @@ def _kept(old: Part, new: Part) -> tuple[float, ...]:
     for factor, places in _by_factor(new, indices=True).items():
         if factor in found:
             for place, value in zip(places, found[factor], strict=True):
-                taken[int(place)] = value
+                taken[place] = value
     return tuple(taken)
 
 
-def _by_factor(part: Part, indices: bool = False) -> dict[str, list[float]]:
+def _by_factor(part: Part, indices: bool = False) -> dict[str, list[Any]]:
     """The variables of a term by what they belong to: its scale, and the first kernel of each kind."""
     count = sum(2 if f == PER else 1 for f in part.term)
-    values = list(range(len(part.values))) if indices else list(part.values)
-    found: dict[str, list[float]] = {}
+    values: list[Any] = list(range(len(part.values))) if indices else list(part.values)
+    found: dict[str, list[Any]] = {}
     if len(values) > count:
         found["scale"] = [values.pop(0)]
     for factor in part.term:

@@ -20,9 +20,9 @@ NOISE, CONSTANT, SLOPE, AMPLITUDE, LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3
 NONE = len(KINDS)
 FLOOR = 1e-3
 """Every series has noise of at least this standard deviation: a thousandth of its own. It is part of the model."""
-SCALE_KIND = np.full(10, AMPLITUDE)
+SCALE_KIND = np.full(10, AMPLITUDE, np.int32)
 SCALE_KIND[[WN, C, LIN]] = NOISE, CONSTANT, SLOPE
-LENGTH_KIND = np.full(10, NONE)
+LENGTH_KIND = np.full(10, NONE, np.int32)
 LENGTH_KIND[[SE, M12, M32, PER]] = LENGTH, LENGTH + 1, LENGTH + 2, ROUNDNESS
 
 
@@ -53,7 +53,7 @@ def layout(tokens: Int[Array, "t"], scaled: bool) -> Layout:
     lengths = jnp.where(decay, DECAY, jnp.asarray(LENGTH_KIND)[leaf])
     kinds = jnp.stack([jnp.asarray(SCALE_KIND)[leaf], lengths, jnp.full_like(lengths, PERIOD)], axis=1)
     position = jnp.cumsum(has.reshape(-1)).reshape(has.shape) - 1
-    place = (position[..., None] == np.arange(MOST_VARIABLES)[None, None]) & has[..., None]
+    place = (position[..., None] == np.arange(MOST_VARIABLES, dtype=np.int32)[None, None]) & has[..., None]
     found = jnp.sum(place * kinds[..., None], axis=(0, 1))
     kind = jnp.where(jnp.any(place, axis=(0, 1)), found, NONE)
     return Layout(leaf, joined, place.astype(jnp.float32), kind)

@@ -10,7 +10,8 @@ from wakesleep.domains.timeseries.records import Record, tidy
 from wakesleep.errors import Refusal
 
 MISSING = ["", "na", "n/a", "nan", "null", "none", "-", "?", "."]
-TIME_NAMES = ("t", "time", "times", "date", "dates", "datetime", "timestamp", "year", "month", "day", "ds", "index")
+SURE_NAMES = ("t", "time", "times", "date", "dates", "datetime", "timestamp", "ds")
+TIME_NAMES = ("year", "month", "day", "week", "hour", "index")
 UNITS = {"year": "years", "years": "years", "month": "months", "day": "days", "hour": "hours", "week": "weeks"}
 
 
@@ -95,15 +96,15 @@ def _time_column(table: pl.DataFrame, column: str | None, time: str | None) -> s
     if not others or (column is None and len(others) == 1):
         return None
     for name in others:
-        if name.lower() in TIME_NAMES and (
-            _numbers(table[name]) is not None or calendar.dates(table[name]) is not None
-        ):
+        readable = _numbers(table[name]) is not None or calendar.dates(table[name]) is not None
+        if name.lower() in SURE_NAMES or (name.lower() in TIME_NAMES and readable):
             return name
     first = others[0]
     if _numbers(table[first]) is None and calendar.dates(table[first]) is not None:
         return first
     numbers = _numbers(table[first])
-    return first if numbers is not None and np.all(np.diff(numbers) > 0) else None
+    rising = numbers is not None and bool(np.all(np.diff(numbers) >= 0)) and numbers[0] < numbers[-1]
+    return first if rising else None
 
 
 def _times(table: pl.DataFrame, clock: str | None) -> tuple[np.ndarray, str, str]:
