@@ -12,7 +12,7 @@ demo: $(READY)
 	$(BIN)/wakesleep explain timeseries examples/co2.csv --most 2 --picture demo-series.png
 	$(BIN)/wakesleep train strings --steps 1500 --output $(DEMO)
 	$(BIN)/wakesleep posterior $(DEMO) --most 1 --picture demo.png
-	@echo "Regexes learned from scratch for the embedded concepts are drawn in demo.png; the run is in $(DEMO)."
+	@echo "The series is drawn in demo-series.png, and regexes learned from scratch in demo.png; the run is in $(DEMO)."
 
 test: $(READY) check wheel
 	$(BIN)/python -m pytest -n 2 -q

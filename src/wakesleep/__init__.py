@@ -28,6 +28,7 @@ _HOMES = {
     "refined": "evaluate",
     "posterior": "evaluate",
     "explain_strings": "columns",
+    "explain_series": "series",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605, the names of the table above
 

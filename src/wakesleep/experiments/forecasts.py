@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from wakesleep.domains.timeseries.data import classic
-from wakesleep.domains.timeseries.language import SE, Kernel, Term, program, terms_of
+from wakesleep.domains.timeseries.language import SE, Kernel, Term, program, terms_of, text_of
 from wakesleep.domains.timeseries.records import Record, is_even
 from wakesleep.experiments.results import Row
 from wakesleep.series import shipped
@@ -66,7 +66,8 @@ def by_explanation(e: Explanation, part: Split) -> Forecast:
     values = np.log(part.values) if e.log else part.values
     density = ahead.log_density(values) - (values if e.log else 0.0)
     low, point, high = (back(ahead.quantile(q)) for q in ((1 - BAND) / 2, 0.5, (1 + BAND) / 2))
-    return Forecast(density, point, low, high, e.programs[0].expression + " of the logarithm" * e.log)
+    said = text_of(np.asarray(e.found[0].z.tokens).tolist()) + " of the logarithm" * e.log
+    return Forecast(density, point, low, high, said)
 
 
 def ours(part: Split, rounds: int) -> Forecast:

@@ -64,13 +64,13 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     if not peers_installed():
         report("statsforecast is not installed (pip install 'wakesleep[peers]'): its rows are left out")
     cells: list[Row] = [{"what": "extrapolation", "series": s, "method": m} for s in plan.classic for m in methods]
-    cells += [{"what": "recovery", "series": i, "points": 256} for i in range(plan.recovered)]
     cells += [
         {"what": "bound", "algorithm": a, "K": k, "seed": s, "steps": plan.steps}
         for s in range(plan.seeds)
         for k in plan.ks
         for a in plan.algorithms
     ]
+    cells += [{"what": "recovery", "series": i, "points": 256} for i in range(plan.recovered)]
     left_out = ("steps", "seeds", "ks", "algorithms", "recovered", "classic")
     shared = {k: v for k, v in asdict(plan).items() if k not in left_out}
     return complete(output / "timeseries.json", shared, cells, lambda cell: _cell(cell, plan), report)

@@ -24,7 +24,7 @@ from wakesleep.series.wording import Units, sentence
 LEAST_WEIGHT, MOST_MIXED = 0.01, 8
 AHEAD = 0.1
 """By default the series is continued by this share of its length."""
-BLOCK = {True: 64, False: 16}
+BLOCK = {True: 128, False: 16}
 TRANSFORMS = ("auto", "none", "log")
 SPREAD_FOR_LOG = 1.5
 """The logarithm is considered where the greatest value is more than this many times the least."""
