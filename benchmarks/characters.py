@@ -93,11 +93,11 @@ def parts() -> dict[str, Any]:
     z = jax.random.randint(jax.random.key(1), (250, settings.length), 1, 65)
     canvas = jax.vmap(renderer.draw)(z)
 
-    def by_moving(renderer: Renderer, canvas: jax.Array) -> jax.Array:
-        return jax.vmap(lambda x, c: moved(renderer, x, c))(data.x, canvas)
+    def by_moving(renderer: Renderer, canvas: jax.Array, x: jax.Array) -> jax.Array:
+        return jax.vmap(lambda x, c: moved(renderer, x, c))(x, canvas)
 
-    def by_slices(renderer: Renderer, canvas: jax.Array) -> jax.Array:
-        return jax.vmap(renderer.log_prob_of)(data.x, canvas)
+    def by_slices(renderer: Renderer, canvas: jax.Array, x: jax.Array) -> jax.Array:
+        return jax.vmap(renderer.log_prob_of)(x, canvas)
 
     def one_arc(renderer: Renderer, z: jax.Array) -> Any:
         return jax.grad(lambda r: jnp.sum(jax.vmap(r.draw)(z) ** 2))(renderer)
@@ -105,19 +105,19 @@ def parts() -> dict[str, Any]:
     def every_arc(renderer: Renderer, z: jax.Array) -> Any:
         return jax.grad(lambda r: jnp.sum(jax.vmap(lambda z: plainly(r, z))(z) ** 2))(renderer)
 
-    calls: dict[str, tuple[Callable, jax.Array]] = {
-        "draw": (lambda r, z: jax.vmap(r.draw)(z), z),
-        "shifts": (by_slices, canvas),
-        "shifts_by_moving": (by_moving, canvas),
-        "gradient": (one_arc, z),
-        "gradient_of_every_arc": (every_arc, z),
+    calls: dict[str, tuple[Callable, tuple[jax.Array, ...]]] = {
+        "draw": (lambda r, z: jax.vmap(r.draw)(z), (z,)),
+        "shifts": (by_slices, (canvas, data.x)),
+        "shifts_by_moving": (by_moving, (canvas, data.x)),
+        "gradient": (one_arc, (z,)),
+        "gradient_of_every_arc": (every_arc, (z,)),
     }
     compiled = {name: jax.jit(call) for name, (call, _) in calls.items()}
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(REPEATS + 1):  # the first round compiles
         for name, (_, given) in calls.items():
             start = time.process_time()
-            jax.block_until_ready([compiled[name](renderer, given) for _ in range(4)])
+            jax.block_until_ready([compiled[name](renderer, *given) for _ in range(4)])
             times[name].append(1e6 * (time.process_time() - start) / (4 * 250))
     return {name: round(statistics.median(found[1:]), 1) for name, found in times.items()}
 
