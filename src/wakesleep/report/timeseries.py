@@ -121,13 +121,11 @@ def draw_timeseries(folder: Path) -> list[Path]:
     row = next((r for r in _rows(folder, "bound") if r["algorithm"] == "MWS"), None)
     if row is None:
         return []
-    table = load(folder / "timeseries.json")
-    assert table is not None
     figure = Figure(figsize=(13, 11))
     axes = figure.subplots(4, 3)
     figure.subplots_adjust(hspace=0.75, wspace=0.15)
     for axis, i, shown in zip(axes.flat, range(len(row["shown"])), row["shown"], strict=False):
-        e = _restore(i, shown, table["settings"]["points"])
+        e = _restore(i, shown, row["points"])
         extrapolation(axis, e, 0.3, legend=False)
         axis.set(yticks=[])
         axis.tick_params(labelsize=6)
