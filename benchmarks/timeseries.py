@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +43,21 @@ def main() -> None:
     options = parser.parse_args()
     start = time.process_time()
     rows: list[dict[str, Any]] = []
-    for row in (*map(likelihood, SIZES), *map(memory, REMEMBERED), *explain()):
-        print(row, flush=True)
-        rows.append(row)
+    for made in (map(likelihood, SIZES), map(memory, REMEMBERED), explain()):
+        for row in made:
+            print(row, flush=True)
+            rows.append(row)
+            keep(rows, start, options.output)
+
+
+def keep(rows: list[dict[str, Any]], start: float, output: Path) -> None:
+    """Writes what there is so far."""
     settings = {"programs": PROGRAMS, "repeats": REPEATS, "expression": EXPRESSION, "series": SERIES, "fit_steps": 12}
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = round(time.process_time() - start + children.ru_utime + children.ru_stime, 1)
-    options.output.mkdir(parents=True, exist_ok=True)
+    output.mkdir(parents=True, exist_ok=True)
     table = {"rows": rows, "settings": settings, "cpu_seconds": seconds}
-    write_whole(options.output / "benchmark-timeseries.json", dump(table))
+    write_whole(output / "benchmark-timeseries.json", dump(table))
 
 
 def likelihood(n: int) -> dict[str, Any]:
@@ -122,9 +128,8 @@ def memory(expression: str) -> dict[str, Any]:
     }
 
 
-def explain() -> list[dict[str, Any]]:
+def explain() -> Iterator[dict[str, Any]]:
     """The command on 144 months of carbon dioxide, with nothing compiled before and again."""
-    rows = []
     with tempfile.TemporaryDirectory() as cache:
         for state in ("first run", "second run"):
             before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
@@ -138,8 +143,7 @@ def explain() -> list[dict[str, Any]]:
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
             taken = {"wall_s": round(time.monotonic() - start, 1), "cpu_s": round(used, 1)}
-            rows.append({"what": "explain", "state": state, **taken, "programs": Effort().programs})
-    return rows
+            yield {"what": "explain", "state": state, **taken, "programs": Effort().programs}
 
 
 if __name__ == "__main__":

@@ -134,12 +134,7 @@ def bound(cell: Row, plan: Plan) -> Row:
     steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
     for state, info in steps:
         curve.append([int(state.step), round(float(info.bound), 2)])
-    return {"curve": _thin(curve), **_final(state, data, cell["K"]), "likelihoods": _likelihoods(cell, plan)}
-
-
-def _thin(curve: list) -> list:
-    """Every few of many reports."""
-    return curve[:: max(len(curve) // 20, 1)]
+    return {"curve": curve, **_final(state, data, cell["K"]), "likelihoods": _likelihoods(cell, plan)}
 
 
 def _likelihoods(cell: Row, plan: Plan) -> int:
