@@ -132,15 +132,15 @@ def draw_timeseries(folder: Path) -> list[Path]:
     row = next((r for r in _rows(folder, "bound") if r["algorithm"] == "MWS"), None)
     if row is None:
         return []
-    figure = Figure(figsize=(13, 11))
+    figure = Figure(figsize=(13, 12.5))
     axes = figure.subplots(4, 3)
-    figure.subplots_adjust(hspace=0.75, wspace=0.15)
+    figure.subplots_adjust(hspace=0.85, wspace=0.15)
     for axis, i, shown in zip(axes.flat, range(len(row["shown"])), row["shown"], strict=False):
         e = _restore(i, shown, row["points"])
         extrapolation(axis, e, 0.3, legend=False)
         axis.set(yticks=[])
         axis.tick_params(labelsize=6)
-        said = textwrap.fill(e.sentence(e.found[0].z), 72)
+        said = textwrap.fill(e.sentence(e.found[0].z), 60)
         axis.set_title(f"{e.record.name}\n{shown['expression']}", fontsize=8, loc="left", family="monospace")
         axis.set_xlabel(said, fontsize=7, loc="left")
     return [save(figure, folder / "timeseries.png")]
