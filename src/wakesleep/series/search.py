@@ -96,7 +96,10 @@ def search(
             queue = _each(jax.tree.map(lambda a: a[0], drawn)) + queue
         if done > 1 or not queue:
             queue += _next(memory, tried, effort, lambda z: neighbours(z, allowed, length, scaled, periods))
-        chosen, queue = _chosen(queue, tried, effort.batch), queue[effort.batch :] if done < 1 else []
+        chosen, queue = _chosen(queue, effort.batch), queue[effort.batch :] if done < 1 else []
+        # What began far from any fit may be tried again from a fitted neighbour.
+        for z in chosen if done > 1 else ():
+            tried[_name(z)] = tried.get(_name(z), 0) + 1
         _remember(memory, chosen, *fit(model, _stack(chosen, effort.batch), batch), effort.memory_size)
         report(done + 1)
     return sorted(memory.values(), key=lambda f: -f.log_joint)
@@ -158,13 +161,12 @@ def zip_all(groups: list[list[Any]]) -> Iterator[list[Any]]:
         yield [g[i] for g in groups if i < len(g)]
 
 
-def _chosen(queue: list[Kernel], tried: dict[tuple[int, ...], int], size: int) -> list[Kernel]:
-    """The first of the queue, no program more often than it may be tried."""
+def _chosen(queue: list[Kernel], size: int) -> list[Kernel]:
+    """The first of the queue, every program once."""
     chosen: dict[tuple[int, ...], Kernel] = {}
     for z in queue:
         if len(chosen) < size and _name(z) not in chosen:
             chosen[_name(z)] = z
-            tried[_name(z)] = tried.get(_name(z), 0) + 1
     return list(chosen.values())
 
 
