@@ -79,15 +79,15 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
 def _cell(cell: Row, plan: Plan) -> Row:
     if cell["what"] == "extrapolation":
         return measure(cell["series"], cell["method"], plan.rounds)
-    return recovery(cell["series"], plan.rounds) if cell["what"] == "recovery" else bound(cell, plan)
+    return recovery(cell["series"]) if cell["what"] == "recovery" else bound(cell, plan)
 
 
-def recovery(number: int, rounds: int, points: int = 256) -> Row:
-    """Whether the expression that a series was drawn from, or a better one, is found for it."""
+def recovery(number: int, points: int = 256) -> Row:
+    """Whether the expression that a series was drawn from, or a better one, is found for it, with the usual effort."""
     tokens, data = draw(jax.random.key(100 + number), 6, points)
     which = number % 6
     x = jax.tree.map(lambda a: a[which], data.x)
-    effort = Effort(rounds=rounds)
+    effort = Effort()
     model = fitted_to(shipped().model, True, effort.steps)
     found = search(jax.random.key(number), model, x, effort)
     names = [tuple(np.asarray(f.z.tokens).tolist()) for f in found]

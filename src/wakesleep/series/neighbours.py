@@ -1,6 +1,7 @@
 """Programs near a fitted one: a term more or less, a factor more or less, another kernel; fits begin where it ended."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,13 +77,15 @@ def neighbours(
     """The programs one change away, each once for each call: `known` are the kernels of the language."""
     parts = parts_of(z, scaled)
     base = [(k,) for k in known] + [(d, PER) for d in known if d in DECAYING and PER in known]
-    changed = [[*parts, new_term(term, scaled, periods)] for term in base]
+    larger = [[*parts, new_term(term, scaled, periods)] for term in base]
+    changed = []
     for i, part in enumerate(parts):
         others = parts[:i] + parts[i + 1 :]
         changed.append(others)
         for factor in known:
             changed += [[*others, p] for p in _with(part, factor, scaled, periods)]
-    for candidate in changed:
+    # In turn, so that the first few are of both kinds.
+    for candidate in (c for pair in zip_longest(larger, changed, fillvalue=[]) for c in pair):
         found = assemble(candidate, length, scaled) if candidate else None
         if found is not None:
             yield found
