@@ -78,14 +78,15 @@ def neighbours(
     parts = parts_of(z, scaled)
     base = [(k,) for k in known] + [(d, PER) for d in known if d in DECAYING and PER in known]
     larger = [[*parts, new_term(term, scaled, periods)] for term in base]
-    changed = []
+    changed: list[list[Part]] = []
     for i, part in enumerate(parts):
         others = parts[:i] + parts[i + 1 :]
         changed.append(others)
         for factor in known:
             changed += [[*others, p] for p in _with(part, factor, scaled, periods)]
     # In turn, so that the first few are of both kinds.
-    for candidate in (c for pair in zip_longest(larger, changed, fillvalue=[]) for c in pair):
+    pairs: Iterator[tuple[list[Part], list[Part]]] = zip_longest(larger, changed, fillvalue=[])
+    for candidate in (c for pair in pairs for c in pair):
         found = assemble(candidate, length, scaled) if candidate else None
         if found is not None:
             yield found
