@@ -277,7 +277,10 @@ def sample(
 @app.command()
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(help="clusters, sparsity, strings, timeseries, automata[-counts, -unknown].")
+        str,
+        typer.Argument(
+            help="clusters, sparsity, strings, characters[-alphabets], timeseries, automata[-counts, -unknown]."
+        ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
     steps: Annotated[int | None, typer.Option(help="Steps for each cell.")] = None,

@@ -180,6 +180,7 @@ EXPERIMENTS = {
     "sparsity": "clusters",
     "strings": "strings",
     "characters": "characters",
+    "characters-alphabets": "characters",
     "timeseries": "timeseries",
     "automata": "automata",
     "automata-counts": "automata",

@@ -24,10 +24,15 @@ def load(domain: Domain) -> tuple[dict[str, Any], Model]:
         raise Refusal(
             f"No trained model of {domain.name} comes with the package: train one (wakesleep train {domain.name})."
         )
-    settings = models.read_notes(domain.shipped)["settings"]
+    return load_model(domain, domain.shipped)
+
+
+def load_model(domain: Domain, file: Path) -> tuple[dict[str, Any], Model]:
+    """The settings of the model in a file, and the model."""
+    settings = models.read_notes(file)["settings"]
     shapes = eqx.filter_eval_shape(domain.build, jax.random.key(0), domain.configure(settings), Observations(None))
     like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, shapes)
-    return settings, models.load(domain.shipped, like)
+    return settings, models.load(file, like)
 
 
 def ship(path: Path, file: Path) -> None:

@@ -308,6 +308,6 @@ def test_the_papers_concepts_are_read_where_they_are():
 def test_pictures_can_be_drawn():
     x = as_strings(["$5", "$12"], STRINGS, LONGEST)
     figure = Figure()
-    picture(figure, x, [(padded(tokens_of(r"$\d+")), 0.9), (padded(tokens_of(r".+")), 0.1)])
+    picture(figure, x, [(padded(tokens_of(r"$\d+")), 0.9), (padded(tokens_of(r".+")), 0.1)], None)
     FigureCanvasAgg(figure).draw()
     assert len(figure.axes) == 2

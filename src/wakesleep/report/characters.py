@@ -16,12 +16,14 @@ from wakesleep.evaluate import posterior
 from wakesleep.experiments.cells import MAKE
 from wakesleep.experiments.results import Row, load, longest
 from wakesleep.keys import fused
-from wakesleep.model import Model, Observations, dream
+from wakesleep.model import Model, dream
 from wakesleep.report.figures import colour, plain, save
 from wakesleep.report.tables import markdown
 from wakesleep.shipped import load as load_shipped
+from wakesleep.shipped import load_model
 
 SHOWN, COLUMNS = 14, 12
+ALPHABETS = (4, 13, 20, 24, 29, 35, 40, 48)
 
 
 def table_characters(folder: Path) -> str:
@@ -154,20 +156,32 @@ def draw_samples(model: Model, folder: Path, seed: int = 0) -> Path:
     return save(figure, folder / "characters-samples.png")
 
 
-def draw_alphabets(model: Model, data: Observations, folder: Path, alphabets: tuple[int, ...]) -> Path:
+def draw_alphabets(folder: Path) -> list[Path]:
     """For some alphabets: characters trained on, and new ones from the prior told of the alphabet (Figure C)."""
-    figure = Figure(figsize=(0.55 * 21, 0.58 * len(alphabets)))
-    grid = figure.subplots(len(alphabets), 21, squeeze=False)
-    for axes, alphabet in zip(grid, alphabets, strict=True):
+    file = folder / "characters-alphabets.safetensors"
+    model = load_model(DOMAIN, file)[1]
+    parts, names = splits(Settings(images="omniglot", condition="alphabet"))
+    data = parts["train"]
+    figure = Figure(figsize=(0.55 * 21, 0.58 * len(ALPHABETS)))
+    for axes, alphabet in zip(figure.subplots(len(ALPHABETS), 21), ALPHABETS, strict=True):
         shown = np.nonzero(np.asarray(data.c) == alphabet)[0][:10]
-        c = jnp.full(10, alphabet, jnp.int32)
-        z: np.ndarray = np.asarray(dream(model, fused(jax.random.key(alphabet)), c, 10)[0])
+        z: np.ndarray = np.asarray(dream(model, fused(jax.random.key(1)), jnp.full(10, alphabet, jnp.int32), 10)[0])
         axes[10].axis("off")
         for j, row in enumerate(shown):
             paint(axes[j], _as_ink(np.asarray(data.x[row]), red=True))
-        for j in range(10):
             paint(axes[11 + j], _as_ink(_drawn(model, z[j])))
-    return save(figure, folder / "characters-alphabets.png")
+        title = names[shown[0]].rsplit(" ", 1)[0].replace("_", " ")[:20]
+        axes[0].set_ylabel(title, rotation=0, ha="right", va="center", fontsize=7)
+    return [save(figure, folder / "characters-alphabets.png")]
+
+
+def table_alphabets(folder: Path) -> str:
+    """Bits a pixel by the remembered programs of the model that is told of alphabets."""
+    row = longest(folder / "characters-alphabets.json")["rows"][0]
+    return (
+        f"{row['algorithm']}, K = {row['K']}, {row['steps']:,} steps, told of alphabets: {row['memory_bits']:.3f} bits "
+        f"a pixel by the remembered programs, {row['strokes']:.1f} strokes."
+    )
 
 
 def _renderer(model: Model) -> Renderer:
@@ -189,5 +203,10 @@ def _as_ink(image: np.ndarray, red: bool = False) -> np.ndarray:
     return colours
 
 
-DRAW = {"characters": draw}
-TABLES = {"characters": table_characters, "characters-memory": table_memory, "benchmark-characters": table_speed}
+DRAW = {"characters": draw, "characters-alphabets": draw_alphabets}
+TABLES = {
+    "characters": table_characters,
+    "characters-memory": table_memory,
+    "characters-alphabets": table_alphabets,
+    "benchmark-characters": table_speed,
+}
