@@ -73,9 +73,9 @@ def table_speed(folder: Path) -> str:
     ]
     parts = next(r for r in table["rows"] if r["what"] == "parts")
     caption = (
-        f"Of 250 programs at once, in one process: all shifts by slices take {parts['shifts']:.0f} us a program, by moving "
-        f"the canvas {parts['shifts_by_moving']:.0f}; the gradient through the closest arc {parts['gradient']:.0f} us, "
-        f"through every arc {parts['gradient_of_every_arc']:.0f}."
+        f"Of 250 programs at once, in one process: all shifts by slices take {parts['shifts']:.0f} us a program, by "
+        f"moving the canvas {parts['shifts_by_moving']:.0f}; the gradient through the closest arc takes "
+        f"{parts['gradient']:.0f}, through every arc {parts['gradient_of_every_arc']:.0f}."
     )
     head = ["", "CPU time of a step", "an image and program", "authors' code / ours", "peak MiB"]
     return markdown(head, lines) + "\n\n" + caption

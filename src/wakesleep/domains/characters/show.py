@@ -51,12 +51,12 @@ def picture(figure: FigureBase, x: Int[np.ndarray, "y x"], programs: Any, evalua
     axes = figure.subplots(1, length + 1, squeeze=False)[0]
     for axis in axes:
         axis.axis("off")
-    paint(axes[0], 1 - np.asarray(x)[..., None].repeat(3, axis=2), f"{100 * probability:.0f} %")
+    paint(axes[0], 1.0 - np.asarray(x)[..., None].repeat(3, axis=2), f"{100 * probability:.0f} %")
     for axis, canvas in zip(axes[1:], stages(evaluator, z), strict=False):
         paint(axis, canvas)
 
 
-def paint(axis: Axes, canvas: Float[np.ndarray, "y x 3"] | Int[np.ndarray, "y x 3"], title: str = "") -> None:
+def paint(axis: Axes, canvas: Float[np.ndarray, "y x 3"], title: str = "") -> None:
     """A canvas on an axis, with a frame."""
     axis.axis("on")
     axis.imshow(np.clip(canvas, 0, 1), interpolation="nearest")
