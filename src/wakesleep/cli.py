@@ -203,9 +203,9 @@ def explain(
     """Explain observations of your own by programs."""
     from wakesleep import explanations
 
+    given = {"set": settings, "picture": picture, "film": film, "column": column, "time": time, "csv": csv}
+    _check_options(target, given | {"export": export})
     if target == "strings":
-        if settings or picture or film:
-            raise Refusal("explain strings takes no --set, --picture or --film; train a model of your own for those.")
         show_columns(explanations.survey_strings(str(file), column, effort, 0, screen.err), most, export, as_json)
         return
     if target == "timeseries":
@@ -321,6 +321,21 @@ def version() -> None:
     from wakesleep import __version__
 
     print(__version__)
+
+
+# The options of `explain` that some targets alone can serve; the rest take them from a file or a run.
+SERVED = {
+    "strings": ("column", "export"),
+    "timeseries": ("set", "picture", "column", "time", "csv"),
+    "characters": ("set", "picture", "film"),
+}
+
+
+def _check_options(target: str, given: dict[str, Any]) -> None:
+    """Refuses an option that would be ignored; whether a run can be filmed is for its domain to say."""
+    known = SERVED.get(target, ("set", "picture", "film"))
+    for name in (name for name, value in given.items() if value and name not in known):
+        raise Refusal(f"explain {target} does not take --{name}; it takes {', '.join(f'--{k}' for k in known)}.")
 
 
 def _pairs(given: list[str] | None) -> dict[str, str]:

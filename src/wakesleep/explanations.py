@@ -82,8 +82,9 @@ def explain(
     """Programs for a user's observations: from a trained run, from a shipped model, or learned from the file alone."""
     cache_compilation()
     if target in DOMAINS and (find_domain(target).shipped is None or settings):
-        return _learn_and_explain(target, file, most, steps, settings, picture, console)
+        return _learn_and_explain(target, file, most, steps, settings, picture, film, console)
     known = trained(target)
+    _check_film(known.domain, film)
     data = known.domain.load(known.domain.configure(known.settings | settings | {known.domain.data_setting: file}))
     if known.train is not None and _shapes(known.train) != _shapes(data.train):
         raise Refusal(
@@ -94,7 +95,7 @@ def explain(
     if picture is not None:
         _draw(known.domain, known.model, data.train, weighted, data.names, most, picture)
     if film is not None:
-        _film(known, weighted, film)
+        _film(known.domain, known.model, weighted, film)
     return training.describe(known.domain, weighted, data.train, data.names, most)
 
 
@@ -102,17 +103,30 @@ def _shapes(data: Observations) -> Any:
     return jax.tree.map(lambda a: a.shape[1:], data)
 
 
-def _film(known: Trained, weighted: Weighted, path: Path) -> None:
+def _check_film(domain: Domain, film: Path | None) -> None:
+    if film is not None and domain.film is None:
+        raise Refusal(f"Programs of {domain.name} cannot be watched: --film is for characters.")
+
+
+def _film(domain: Domain, model: Model, weighted: Weighted, path: Path) -> None:
     """The best program of the first observation, carried out before one's eyes."""
-    if known.domain.film is None:
-        raise Refusal(f"Programs of {known.domain.name} cannot be watched: --film is for characters.")
-    known.domain.film(known.model.evaluator, jax.tree.map(lambda a: np.asarray(a[0, 0]), weighted.programs), path)
+    assert domain.film is not None
+    best = int(jnp.argmax(weighted.log_weight[0]))
+    domain.film(model.evaluator, jax.tree.map(lambda a: np.asarray(a[0, best]), weighted.programs), path)
 
 
 def _learn_and_explain(
-    name: str, file: Path, most: int, steps: int, settings: dict, picture: Path | None, console: Console
+    name: str,
+    file: Path,
+    most: int,
+    steps: int,
+    settings: dict,
+    picture: Path | None,
+    film: Path | None,
+    console: Console,
 ) -> Rows:
     domain = find_domain(name)
+    _check_film(domain, film)
     settings = settings | {domain.data_setting: str(file)}
     size = min(20, len(domain.load(domain.configure(settings)).train))
     job = training.prepare(Config(name, steps=steps, memory_size=20, proposals=20, batch_size=size, settings=settings))
@@ -122,6 +136,8 @@ def _learn_and_explain(
     weighted = training.posterior(job, state)
     if picture is not None:
         _draw(job.domain, state.model, job.dataset.train, weighted, job.dataset.names, most, picture)
+    if film is not None:
+        _film(job.domain, state.model, weighted, film)
     return training.describe(job.domain, weighted, job.dataset.train, job.dataset.names, most)
 
 

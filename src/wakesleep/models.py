@@ -30,7 +30,8 @@ def read_notes(path: Path) -> dict[str, Any]:
 
 
 def load(path: Path, like: Tree) -> Tree:
-    """A tree like the given one with the arrays of a file, which must be of the same names and shapes."""
+    """A tree like the given one, which may have shapes for arrays, with the arrays of a file of the same names."""
+    like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, like)
     with _open(path) as file:
         known = set(file.keys())
         wanted = dict(_named(like))

@@ -9,7 +9,6 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import numpy as np
 
 from wakesleep import models, runs
 from wakesleep.domain import Domain
@@ -30,8 +29,7 @@ def load(domain: Domain) -> tuple[dict[str, Any], Model]:
 def load_model(domain: Domain, file: Path) -> tuple[dict[str, Any], Model]:
     """The settings of the model in a file, and the model."""
     settings = models.read_notes(file)["settings"]
-    shapes = eqx.filter_eval_shape(domain.build, jax.random.key(0), domain.configure(settings), Observations(None))
-    like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, shapes)
+    like = eqx.filter_eval_shape(domain.build, jax.random.key(0), domain.configure(settings), Observations(None))
     return settings, models.load(file, like)
 
 

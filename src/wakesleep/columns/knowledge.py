@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float, Int
 
 from wakesleep import models
@@ -51,7 +50,6 @@ def load(path: Path | None = None) -> Knowledge:
         jnp.zeros(notes["rows"][0]),
         jnp.zeros(notes["levels"]),
     )
-    like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, like)
     model, known, log_weight, calibration = models.load(path, like)
     return Knowledge(smooth(model), known, log_weight, calibration, notes)
 

@@ -10,6 +10,7 @@ import optax
 from jaxtyping import Array, Key
 
 from wakesleep.algorithms import Algorithm, State, mws, rws, vimco
+from wakesleep.fit import fit
 from wakesleep.keys import fused
 from wakesleep.model import Model, Observations
 
@@ -48,3 +49,32 @@ def start_seeds(
         return algorithm.init(build(key_model, settings, data), data), key_train
 
     return start(jnp.arange(seeds))
+
+
+def every_cell(plan: Any) -> list[dict[str, Any]]:
+    """A cell for each seed, K and algorithm of a plan."""
+    return [
+        {"algorithm": a, "K": k, "seed": s, "steps": plan.steps}
+        for s in range(plan.seeds)
+        for k in plan.ks
+        for a in plan.algorithms
+    ]
+
+
+def train_cell(
+    cell: dict[str, Any],
+    plan: Any,
+    build: Callable[[Key[Array, ""], Any, Observations], Model],
+    settings: Any,
+    data: Observations,
+) -> tuple[Algorithm, State, list[tuple[int, float]]]:
+    """One seed, trained with Adam, and its mean bound at each tenth of the way."""
+    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
+    key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
+    state = algorithm.init(build(key_model, settings, data), data)
+    curve, every = [], max(cell["steps"] // 10, 1)
+    steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
+    for state, info in steps:
+        if int(state.step) % every == 0:
+            curve.append((int(state.step), float(info.bound)))
+    return algorithm, state, curve

@@ -8,7 +8,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 from wakesleep import memory as mem
 from wakesleep import models
@@ -16,10 +15,10 @@ from wakesleep.algorithms import State
 from wakesleep.domains.characters.data import Settings, build, splits
 from wakesleep.domains.characters.evaluator import SIDE
 from wakesleep.evaluate import refined
-from wakesleep.experiments.cells import MAKE
+from wakesleep.experiments.cells import every_cell, train_cell
 from wakesleep.experiments.results import Row, complete
-from wakesleep.fit import fit
 from wakesleep.keys import fused
+from wakesleep.memory import Memory
 from wakesleep.model import Model, Observations, score
 
 # The paper's table: bits a pixel, on the authors' own reduction of the images and on the images trained on.
@@ -57,56 +56,36 @@ QUICK = {
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """The table of section 4.2, kept in characters.json: two rows for each algorithm, K and seed."""
-    cells = [
-        {"algorithm": a, "K": k, "seed": s, "steps": plan.steps}
-        for s in range(plan.seeds)
-        for k in plan.ks
-        for a in plan.algorithms
-    ]
     shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
-    return complete(output / "characters.json", shared, cells, lambda cell: _cell(cell, plan), report)
+    return complete(output / "characters.json", shared, every_cell(plan), lambda cell: _cell(cell, plan), report)
 
 
 def reproduce_alphabets(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """A model that is told of alphabets, in characters-alphabets.json, and beside it for the figure."""
-    cells = [{"algorithm": a, "K": k, "seed": 0, "steps": plan.steps} for a in plan.algorithms for k in plan.ks]
     names = ("batch_size", "learning_rate")
 
     def compute(cell: Row) -> Row:
         settings = Settings(images="omniglot", condition="alphabet")
         parts, _ = splits(settings)
-        state, curve = _trained(cell, plan, settings, parts["train"])
+        _, state, curve = train_cell(cell, plan, build, settings, parts["train"])
         models.save(output / "characters-alphabets.safetensors", state.model, {"settings": asdict(settings)})
-        return {"curve": curve} | _remembered(state, parts["train"])
+        return _remembered(state, parts["train"], curve)
 
     shared = {name: getattr(plan, name) for name in names}
-    return complete(output / "characters-alphabets.json", shared, cells, compute, report)
+    return complete(output / "characters-alphabets.json", shared, every_cell(plan), compute, report)
 
 
 def _cell(cell: Row, plan: Plan) -> list[Row]:
     """Trains one seed and scores it on images of the training set and on others."""
     settings = Settings(images="omniglot")
     parts, _ = splits(settings)
-    state, curve = _trained(cell, plan, settings, parts["train"])
+    _, state, curve = train_cell(cell, plan, build, settings, parts["train"])
     rows = [_score(state.model, split, data, plan) for split, data in scored(parts, plan.images).items()]
-    rows[0] |= {"curve": curve} | _remembered(state, parts["train"])
+    rows[0] |= _remembered(state, parts["train"], curve)
     paper = PAPER.get(cell["algorithm"], {}).get(cell["K"])
     if paper is not None:
         rows[0]["paper"] = paper
     return rows
-
-
-def _trained(cell: Row, plan: Plan, settings: Settings, data: Observations) -> tuple[State, list]:
-    """One seed, trained, and its bits a pixel on the way."""
-    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
-    key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
-    state = algorithm.init(build(key_model, settings, data), data)
-    curve, every = [], max(cell["steps"] // 10, 1)
-    steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
-    for state, info in steps:
-        if int(state.step) % every == 0:
-            curve.append([int(state.step), round(bits(float(info.bound)), 4)])
-    return state, curve
 
 
 def scored(parts: dict[str, Observations], count: int) -> dict[str, Observations]:
@@ -141,20 +120,19 @@ def _score(model: Model, split: str, data: Observations, plan: Plan) -> Row:
 
 
 @eqx.filter_jit
-def _rescore(state: State, data: Observations) -> jax.Array:
-    assert state.memory is not None
-    return mem.bound(score(state.model, state.memory.programs, data.x, data.c))
+def _rescore(model: Model, memory: Memory, data: Observations) -> jax.Array:
+    log_joint = score(model, memory.programs, data.x, data.c)
+    return mem.bound(jnp.where(jnp.isneginf(memory.log_joint), -jnp.inf, log_joint))
 
 
-def _remembered(state: State, data: Observations) -> Row:
-    """Bits a pixel of all training images by the remembered programs alone, which is a bound too."""
+def _remembered(state: State, data: Observations, curve: list[tuple[int, float]]) -> Row:
+    """The curve in bits a pixel, and the bits of all training images by the remembered programs alone, a bound too."""
+    row: Row = {"curve": [[step, round(bits(bound), 4)] for step, bound in curve]}
     if state.memory is None:
-        return {}
+        return row
     strokes = np.asarray(state.memory.programs[:, 0] > 0).sum(axis=1)
-    return {
-        "memory_bits": round(bits(float(jnp.mean(_rescore(state, data)))), 4),
-        "strokes": round(float(strokes.mean()), 2),
-    }
+    found = float(jnp.mean(_rescore(state.model, state.memory, data)))
+    return row | {"memory_bits": round(bits(found), 4), "strokes": round(float(strokes.mean()), 2)}
 
 
 def bits(log_p: float) -> float:

@@ -9,7 +9,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Float, Int, Key
 
 from wakesleep.algorithms import Algorithm, State, weigh
@@ -18,9 +17,8 @@ from wakesleep.domains.strings.evaluator import as_text
 from wakesleep.domains.strings.language import BAR, OPEN, program
 from wakesleep.domains.strings.show import show, words
 from wakesleep.evaluate import among, importance
-from wakesleep.experiments.cells import MAKE
+from wakesleep.experiments.cells import every_cell, train_cell
 from wakesleep.experiments.results import Row, complete
-from wakesleep.fit import fit
 from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Batch, Model, Observations, dream, over_programs, score
@@ -69,32 +67,22 @@ QUICK = {"strings": Plan(steps=300, ks=(2, 5), algorithms=("MWS", "RWS", "VIMCO"
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """The tables of section 4.3, kept in strings.json: two rows for each algorithm, K and seed."""
-    cells = [
-        {"algorithm": a, "K": k, "seed": s, "steps": plan.steps}
-        for s in range(plan.seeds)
-        for k in plan.ks
-        for a in plan.algorithms
-    ]
     shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
     shared["flatness"] = list(plan.flatness)
-    return complete(output / "strings.json", shared | {"concepts": "paper"}, cells, lambda c: _cell(c, plan), report)
+    return complete(
+        output / "strings.json", shared | {"concepts": "paper"}, every_cell(plan), lambda c: _cell(c, plan), report
+    )
 
 
 def _cell(cell: Row, plan: Plan) -> list[Row]:
     """Trains one seed and evaluates it on both splits."""
     settings = Settings(concepts="paper", hidden=plan.hidden, length=plan.length)
     data = load(settings).train
-    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
-    key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
-    state = algorithm.init(build(key_model, settings, data), data)
-    bounds, every = [], max(cell["steps"] // 10, 1)
-    steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
-    for state, info in steps:
-        if int(state.step) % every == 0:
-            bounds.append([int(state.step), round(float(info.bound), 3)])
+    algorithm, state, curve = train_cell(cell, plan, build, settings, data)
     rows = [evaluate(state.model, split, plan) | {"split": split} for split in ("background", "novel")]
     paper = PAPER.get(cell["algorithm"], {}).get(cell["K"])
-    rows[0] |= ({"paper": paper} if paper is not None else {}) | _found(algorithm, state, data) | {"curve": bounds}
+    rows[0] |= ({"paper": paper} if paper is not None else {}) | _found(algorithm, state, data)
+    rows[0]["curve"] = [[step, round(bound, 3)] for step, bound in curve]
     rows[0]["prior"] = prior_samples(jax.random.key(4), state.model, 12)
     return rows
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 from wakesleep.algorithms import State
 from wakesleep.domains.timeseries.data import CLASSIC, Settings, build, draw, load, true_variables
@@ -15,11 +14,9 @@ from wakesleep.domains.timeseries.evaluator import begin
 from wakesleep.domains.timeseries.language import PAPER as PAPER_KERNELS
 from wakesleep.domains.timeseries.language import Kernel, text_of
 from wakesleep.evaluate import importance
-from wakesleep.experiments.cells import MAKE
+from wakesleep.experiments.cells import every_cell, train_cell
 from wakesleep.experiments.forecasts import METHODS, PEERS, measure, peers_installed
 from wakesleep.experiments.results import Row, complete
-from wakesleep.fit import fit
-from wakesleep.keys import fused
 from wakesleep.memory import Memory, posterior
 from wakesleep.model import Model, Observations
 from wakesleep.series import shipped
@@ -65,12 +62,7 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
         report("statsforecast is not installed (pip install 'wakesleep[peers]'): its rows are left out")
     cells: list[Row] = [{"what": "extrapolation", "series": s, "method": m} for s in plan.classic for m in methods]
     learned = {"series": plan.series, "points": plan.points, "batch_size": plan.batch_size, "fit_steps": plan.fit_steps}
-    cells += [
-        {"what": "bound", "algorithm": a, "K": k, "seed": s, "steps": plan.steps, **learned}
-        for s in range(plan.seeds)
-        for k in plan.ks
-        for a in plan.algorithms
-    ]
+    cells += [{"what": "bound"} | cell | learned for cell in every_cell(plan)]
     cells += [{"what": "recovery", "series": i, "points": 256} for i in range(plan.recovered)]
     shared = {"rounds": plan.rounds, "learning_rate": plan.learning_rate}
     return complete(output / "timeseries.json", shared, cells, lambda cell: _cell(cell, plan), report)
@@ -126,14 +118,8 @@ def bound(cell: Row, plan: Plan) -> Row:
         fit_steps=plan.fit_steps,
     )
     data = load(settings).train
-    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
-    key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
-    state = algorithm.init(build(key_model, settings, data), data)
-    curve = []
-    every = max(plan.steps // 10, 1)
-    steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
-    for state, info in steps:
-        curve.append([int(state.step), round(float(info.bound), 2)])
+    _, state, found = train_cell(cell, plan, build, settings, data)
+    curve = [[step, round(bound, 2)] for step, bound in found]
     return {"curve": curve, **_final(state, data, cell["K"]), "likelihoods": _likelihoods(cell, plan)}
 
 

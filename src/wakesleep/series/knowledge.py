@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from wakesleep import models, runs
 from wakesleep.domains.timeseries.data import Settings, build
@@ -42,7 +41,6 @@ def load(path: Path | None = None) -> Knowledge:
     path = path or Path(str(files(__package__) / SHIPPED))
     notes = models.read_notes(path)
     like = eqx.filter_eval_shape(build, jax.random.key(0), Settings(**notes["settings"]), _example())
-    like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, like)
     model = models.load(path, like)
     return Knowledge(eqx.tree_at(lambda m: m.prior.tokens.writer.share, model, UNSEEN), notes)
 

@@ -176,11 +176,11 @@ class Renderer(Evaluator):
     def sample(self, key: Key[Array, ""], z: Tokens) -> Image:
         """An image: a map, a shift, and every pixel by its Bernoulli."""
         key_map, key_shift, key_pixels = jax.random.split(key, 3)
-        canvas = self.draw(z)
+        linear = None
         if self.maps is not None:
             which = jax.random.randint(key_map, (), 0, self.maps.shape[0] + 1)
             linear = jnp.concatenate([jnp.eye(2)[None], self.maps])[which]
-            canvas = self.draw(z, linear)
+        canvas = self.draw(z, linear)
         reach = self.shift.shape[0] // 2
         place = jax.random.categorical(key_shift, self.shift.reshape(-1))
         corner = (2 * reach - place // self.shift.shape[0], 2 * reach - place % self.shift.shape[0])
