@@ -10,9 +10,10 @@ DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 demo: $(READY)
 	$(BIN)/wakesleep explain strings examples/orders.csv --most 1
 	$(BIN)/wakesleep explain timeseries examples/co2.csv --most 2 --picture demo-series.png
+	$(BIN)/wakesleep explain characters examples/letter.png --most 1 --picture demo-letter.png --film demo-letter.gif
 	$(BIN)/wakesleep train strings --steps 1500 --output $(DEMO)
 	$(BIN)/wakesleep posterior $(DEMO) --most 1 --picture demo.png
-	@echo "The series is drawn in demo-series.png, and regexes learned from scratch in demo.png; the run is in $(DEMO)."
+	@echo "The series is drawn in demo-series.png, the letter stroke by stroke in demo-letter.gif, and regexes learned from scratch in demo.png; the run is in $(DEMO)."
 
 test: $(READY) check wheel
 	$(BIN)/python -m pytest -n 2 -q
