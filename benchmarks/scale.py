@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-BATCH, SMALL, IMAGE, PIECE, CALLS = 48, 100, 16, 10_000, 9
+BATCH, SMALL, IMAGE, PIECE, CALLS = 48, 100, 16, 1000, 9
 USUAL = {"algorithm": "mws", "m": 5, "r": 5}
 CURVES: dict[str, list[dict[str, Any]]] = {
     "observations": [{"n": 10**e} | USUAL for e in range(2, 7)],
@@ -108,13 +108,14 @@ def memory(n: int) -> dict[str, Any]:
     keep_compiled()
     mesh = data_mesh(1)
     with tempfile.TemporaryDirectory() as folder:
-        # Everything once on little data: what a process needs whatever the data, it has from then on.
-        advance, data, state = prepare(USUAL, SMALL, mesh)
+        # Everything once: what a process needs to compile and to hold compiled code, it has from then on.
+        before = status("VmRSS")
+        advance, data, state = prepare(USUAL, n, mesh)
         with Saver(Path(folder)) as saver:
             saver.save(run(advance, data, state, 3)[0])
         del data, state
         settled = reset_peak()
-        advance, data, state = prepare(USUAL, n, mesh)
+        _, data, state = prepare(USUAL, n, mesh)
         arrays = sum(a.nbytes for a in jax.tree.leaves((data, state)) if isinstance(a, jax.Array))
         state, _, _ = run(advance, data, state, 1000)
         trained = peak() - settled
@@ -125,6 +126,7 @@ def memory(n: int) -> dict[str, Any]:
             saver.wait()
             written = time.monotonic() - begun
         return {
+            "compiled_mb": round((settled - before) / 1e6, 1),
             "arrays_mb": round(arrays / 1e6, 2),
             "peak_mb": round(trained / 1e6, 1),
             "peak_with_checkpoint_mb": round((peak() - settled) / 1e6, 1),

@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("faults", nargs="*", choices=[[], *TRIES], default=list(TRIES))
+    parser.add_argument("faults", nargs="*", choices=[[], *TRIES], default=[], help="all of them by default")
     parser.add_argument("--output", type=Path, default=Path("results"))
     parser.add_argument("--work", type=Path, default=Path("runs/survival"), help="where the runs are made")
     parser.add_argument("--tries", type=int, help="fewer tries of each fault")
@@ -51,7 +51,7 @@ def main() -> None:
     path = options.output / "benchmark-survival.json"
     OPTIONS.extend(["--set", f"data={write_points(options.work / 'points.csv')}"])
     settings = {"domain": "clusters", "steps": STEPS, "checkpoint_every": EVERY, "groups": GROUPS, "points": POINTS}
-    for fault in options.faults:
+    for fault in options.faults or TRIES:
         if not any(r["fault"] == fault for r in (load(path) or {"rows": []})["rows"]):
             row = {"fault": fault, **FAULTS[fault](options.work, options.tries or TRIES[fault])}
             table = load(path) or {"rows": [], "settings": settings}

@@ -170,6 +170,24 @@ def test_exploring_finds_what_recognition_would_never_propose(toy):
         assert most >= found if explore else most <= found
 
 
+def test_a_memory_of_one_explores_by_default_and_a_larger_one_does_not(toy):
+    model, data = toy
+    lone = jnp.where(jnp.arange(PROGRAMS) == 0, 0.0, -1e9)[None].repeat(SYMBOLS, 0)
+    blind = eqx.tree_at(lambda m: m.recognition.logits, model, lone)
+
+    def last(**settings):
+        """The greatest program in memory after some steps."""
+        algorithm = mws(optax.sgd(0.0), proposals=5, **settings)
+        state = algorithm.init(blind, data)
+        for t in range(40):
+            state, _ = algorithm.step(jax.random.key(t), state, batch_of(data, range(8)))
+        return int(np.max(np.where(np.isfinite(state.memory.log_joint), state.memory.programs[..., 0], 0)))
+
+    assert last(memory_size=1) > 0
+    assert last(memory_size=1, explore=0.0) == 0
+    assert last(memory_size=3) == 0
+
+
 class Stepping(ToyRecognition):
     """Proposes program 0 alone; a revision is the next program."""
 

@@ -10,7 +10,7 @@ ORDER = [
     "errors", "watcher", "files", "datasets", "processes", "keys", "model", "models", "memory", "hosted", "objectives",
     "networks", "algorithms", "fit", "chunks", "evaluate", "domain", "domains", "stores", "checkpoints", "runs",
     "train", "shipped", "progress", "columns", "series", "experiments", "report", "commands",
-    "explanations", "options", "screen", "cli", "reference",
+    "explanations", "options", "screen", "cli", "reference", "__main__",
 ]  # fmt: skip
 FILES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 

@@ -33,6 +33,9 @@ from wakesleep.model import (
     score,
 )
 
+ALONE = 0.1
+"""The share of proposals from the prior where a memory holds one program."""
+
 
 class State(NamedTuple):
     """All that survives a step; the memory is None where the algorithm keeps none."""
@@ -72,7 +75,7 @@ def mws(
     proposals: int = 5,
     recognition: str = "replay",
     replay: str = "draw",
-    explore: float = 0.0,
+    explore: float | None = None,
     revise: float = 0.0,
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
@@ -80,20 +83,23 @@ def mws(
     `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
     `explore` is the share of proposals drawn from the prior, where the paper draws all from r: r trained on a small
-    memory proposes little but that memory, and any proposal may enter it, whatever its distribution. For the same
-    reason `revise` is the share of proposals that are remembered programs, drawn from Q, with a small change.
+    memory proposes little but that memory, and any proposal may enter it, whatever its distribution. By default it is
+    nothing, except where the memory holds a single program: r then soon proposes that one alone, so it is `ALONE`.
+    For the same reason `revise` is the share of proposals that are remembered programs, drawn from Q, with a small
+    change.
     """
     require_at_least("memory_size", memory_size, 1)
     require_at_least("proposals", proposals, 1)
     require_one_of("recognition", recognition, ("replay", "fantasy"))
     require_one_of("replay", replay, ("draw", "expected"))
-    require_share("explore", explore)
+    share = (ALONE if memory_size == 1 else 0.0) if explore is None else explore
+    require_share("explore", share)
     require_share("revise", revise)
 
     def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
-        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals, explore, revise)
+        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals, share, revise)
         z, weight = _replayed(key_replay, updated, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c))
         if recognition == "replay":

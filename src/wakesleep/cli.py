@@ -64,7 +64,10 @@ def train(
     memory_size: Annotated[int, typer.Option(help="M: programs remembered for an observation.")] = 5,
     proposals: Annotated[int, typer.Option(help="R: programs proposed at a visit.")] = 5,
     replay: Annotated[str, typer.Option(help="draw (the paper's) or expected (all M weighted).")] = "draw",
-    explore: Annotated[float, typer.Option(help="Share of proposals drawn from the prior.")] = 0.0,
+    explore: Annotated[
+        float | None,
+        typer.Option(help="Share of proposals drawn from the prior; by default none, or a tenth if M is 1."),
+    ] = None,
     revise: Annotated[float, typer.Option(help="Share of proposals that change a remembered program.")] = 0.0,
     particles: Annotated[int, typer.Option(help="K: programs drawn by rws and vimco.")] = 10,
     steps: Annotated[int, typer.Option(help="Steps to make.")] = 10_000,

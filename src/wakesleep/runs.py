@@ -30,7 +30,7 @@ class Config:
     memory_size: int = 5
     proposals: int = 5
     replay: str = "draw"
-    explore: float = 0.0
+    explore: float | None = None
     revise: float = 0.0
     particles: int = 10
     steps: int = 10_000
@@ -51,7 +51,7 @@ class Config:
         for name in ("memory_size", "proposals", "steps", "batch_size", "checkpoint_every"):
             require_at_least(name, getattr(self, name), 1)
         require_at_least("rows_at_once", self.rows_at_once, 0)
-        require_share("explore", self.explore)
+        require_share("explore", self.explore or 0.0)
         require_share("revise", self.revise)
         require_at_least("particles", self.particles, 2 if self.algorithm == "vimco" else 1)
         if not self.learning_rate > 0:

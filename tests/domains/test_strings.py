@@ -244,6 +244,19 @@ def test_recognition_writes_regexes_it_can_score(networks):
     assert {text_of(t.tolist()) for t in np.asarray(z)} != {""}
 
 
+def test_revisions_are_near_and_use_the_characters_of_the_strings(networks):
+    _, recognition = networks
+    z = padded(tokens_of("ab"), recognition.length)
+    h = recognition.encode(as_strings(["ab", "a1"], 3, LONGEST), None)
+    revise = jax.jit(jax.vmap(lambda key: recognition.revise(key, z, h)))
+    found = np.asarray(revise(jax.random.split(jax.random.key(0), 400)))
+    lengths, letters = (found != END).sum(axis=1), {SPELLINGS[t] for t in found.ravel() if 0 < t <= len(CHARACTERS)}
+    assert lengths.min() >= 0
+    assert lengths.max() <= 4
+    assert letters == {"a", "b", "1"}
+    assert {tuple(tokens_of(text)) for text in ("a", "b", "aab", "1b")} <= {tuple(r[r != END]) for r in found}
+
+
 def test_the_order_and_the_number_of_absent_strings_do_not_matter_to_recognition(networks):
     _, recognition = networks
     z = padded(tokens_of(r"\l+\d"))

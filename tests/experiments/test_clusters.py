@@ -42,6 +42,12 @@ def test_tables_and_figures_come_from_the_results_file(folder):
     assert all(p.stat().st_size > 5000 for p in draw_clusters(folder))
 
 
+def test_figures_show_whatever_algorithms_there_are(tmp_path):
+    plan = Plan(steps=2, seeds=2, checks=1, ks=(2,), algorithms=("MWS (M = K, R = 1)",))
+    reproduce(tmp_path, plan, report=lambda _: None)
+    assert all(p.stat().st_size > 5000 for p in draw_clusters(tmp_path))
+
+
 def test_k_is_shared_by_memory_and_proposals():
     assert [split(k) for k in (2, 5, 10)] == [(1, 1), (3, 2), (5, 5)]
 

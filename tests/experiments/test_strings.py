@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from wakesleep.domains.strings.language import CHARACTERS
 from wakesleep.experiments import results
+from wakesleep.experiments.ngrams import UNIFORM, Ngram
 from wakesleep.experiments.results import complete, resize
 from wakesleep.experiments.strings import FULL, PAPER, QUICK, Plan, reproduce
 from wakesleep.report import strings as report
@@ -37,6 +39,26 @@ def test_tables_show_ours_beside_the_papers(folder):
     assert r"| `a\|b` | `a` |" in report.TABLES["strings-prior"](folder)
     assert "| MWS, K = 2 | 82.00 | 81.90 |" in report.TABLES["strings-flatness"](folder)
     assert report.DRAW["strings"](folder)[0].stat().st_size > 1000
+
+
+def test_the_baseline_has_a_line_in_the_tables_of_likelihoods(folder):
+    rows = [{"split": s, "nll_plain": 3.0, "nll": 2.0, "nll_conditional": 1.0} for s in ("background", "novel")]
+    (folder / "strings-ngrams.json").write_text(results.dump({"rows": rows, "settings": {}}))
+    assert "| 4-gram, adapting | 2.0 | 2.0 |" in report.TABLES["strings"](folder)
+    assert "| novel, given five, 4-gram, adapting | 1.0 | 1.0 |" in report.TABLES["strings-novel"](folder)
+
+
+def test_an_ngram_is_a_distribution_and_learns():
+    model = Ngram(3).learn(["ab", "ac"])
+    symbols = [*CHARACTERS, "\n"]
+    for before in ("", "a", "zz"):
+        assert sum(model.probability(c, before) for c in symbols) == pytest.approx(1.0)
+    # Of six symbols, four kinds, one is b; after "a" one of two, two kinds, for contexts of one and of two places.
+    alone = (1 + 4 * UNIFORM) / (6 + 4)
+    assert model.probability("b", "a") == pytest.approx((1 + 2 * (1 + 2 * alone) / 4) / 4)
+    local = Ngram(3, model)
+    assert local.probability("q", "") == model.probability("q", "")
+    assert local.learn(["q"]).probability("q", "") > 0.5
 
 
 def test_a_cell_may_have_several_rows_and_other_processes_add_theirs(tmp_path):

@@ -15,7 +15,7 @@ from jaxtyping import Float, Int
 from wakesleep import runs
 from wakesleep.algorithms import State
 from wakesleep.columns.explanation import explain
-from wakesleep.columns.knowledge import Knowledge, save, smooth
+from wakesleep.columns.knowledge import Knowledge, gather, save
 from wakesleep.domains.strings.data import Concept, Settings, concepts
 from wakesleep.errors import Refusal
 from wakesleep.memory import posterior
@@ -63,7 +63,7 @@ def make(job: Job, state: State) -> Knowledge:
         "examples": list(EXAMPLES),
     }
     nothing = jnp.zeros((len(EXAMPLES), LEVELS))
-    start = Knowledge(smooth(state.model), jnp.asarray(known), jnp.asarray(log_weight), nothing, notes)
+    start = gather(state.model, jnp.asarray(known), jnp.asarray(log_weight), nothing, notes)
     return start._replace(calibration=jnp.asarray(calibrate(start, concepts("calibration"))))
 
 

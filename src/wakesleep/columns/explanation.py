@@ -1,8 +1,9 @@
 """A column explained: regexes with their probabilities, and what follows from them for other strings."""
 
+import itertools
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from wakesleep.columns.knowledge import Knowledge
+from wakesleep.columns.knowledge import Knowledge, log_written
 from wakesleep.columns.search import Effort, search
 from wakesleep.columns.standard import Standard, standard
 from wakesleep.columns.variants import branches, distinct, divided, join, wider
@@ -21,7 +22,7 @@ from wakesleep.domains.strings.data import in_alphabet
 from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings, as_text
 from wakesleep.domains.strings.language import flatten, text_of, tree_of
 from wakesleep.errors import Refusal, require_at_least, require_share
-from wakesleep.memory import Weighted
+from wakesleep.memory import Memory, Weighted
 from wakesleep.model import Model
 
 SUBSET, SUBSETS = 8, 2
@@ -32,10 +33,8 @@ JUDGED = 64
 """Programs are weighed by at most so many strings of a column."""
 LENGTHS = (32, 64)
 """Arrays of strings have one of these widths, so that little is compiled."""
-ROOM = 256
-"""So many candidates are weighed."""
-COMMON = 2 * ROOM
-"""So many of the known regexes, the commonest, say what strings are like anywhere."""
+ROOM, BLOCKS = 128, (8, 16, 64)
+"""So many programs, and so many strings, are weighed at once, so that little is compiled."""
 TEMPER = 0.7
 """Values of a column resemble each other more than independent draws do: each says less than it seems to."""
 EITHER = 0.05
@@ -78,14 +77,17 @@ class Explanation:
 
     def log_prob(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
         """log p(string | column) of each string; minus infinity outside of the alphabet of printable ASCII."""
-        return _log_mixture(self.knowledge.model, self.posterior, _listed(strings))
+        return _log_mixture(self.posterior.log_weight, self._said(self.posterior.programs, _listed(strings)))
 
     def evidence(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
         """How much more probable each string is as a member than as a value of any column, in nats."""
         strings = _listed(strings)
-        anywhere = _log_anywhere(self.knowledge, strings)
+        anywhere = _log_mixture(self.knowledge.log_weight, self._said(self.knowledge.known, strings))
         member = np.logaddexp(self.log_prob(strings), np.log(STRAY) + anywhere)
         return np.where(np.isfinite(anywhere), member - np.where(np.isfinite(anywhere), anywhere, 0.0), -np.inf)
+
+    def _said(self, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
+        return _log_each(self.knowledge.model, programs, strings)
 
     def accepts(self, strings: Iterable[Any], share: float = 0.95) -> Bool[np.ndarray, "s"]:
         """Whether each string is taken for a member, so that about `share` of the true members are."""
@@ -126,13 +128,17 @@ def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None =
         )
     shuffled = random.Random(seed).sample(usable, len(usable))
     judged = shuffled[:JUDGED]
-    candidates = _candidates(judged, knowledge, effort, seed)
-    best = _weigh(knowledge, candidates, judged)
-    posterior = _weigh(knowledge, np.concatenate([candidates, wider(np.asarray(best.programs[:WIDENED]))]), judged)
-    searches = _samples(judged) + len(divided(judged))
-    scored = searches * (effort.programs + knowledge.known.shape[0])
+    said = _log_each(knowledge.model, knowledge.known, judged)
+    anywhere = _log_mixture(knowledge.log_weight, said)
+    searches = _searches(judged, seed)
+    found = _candidates(searches, said, judged, knowledge, effort, seed)
+    log_joint = _log_joint(knowledge, found, judged, anywhere)
+    more = wider(found[np.argsort(-log_joint, kind="stable")[:WIDENED]])
+    log_joint = np.concatenate([log_joint, _log_joint(knowledge, more, judged, anywhere)])
+    posterior = _normalised(np.concatenate([found, more]), log_joint)
     patterns = _patterns(posterior, max(map(len, usable)))
-    return Explanation(tuple(judged), patterns, Cost(scored, time.monotonic() - start), knowledge, posterior)
+    cost = Cost(len(searches.rows) * effort.programs + len(said), time.monotonic() - start)
+    return Explanation(tuple(judged), patterns, cost, knowledge, posterior)
 
 
 def _listed(strings: Iterable[Any]) -> list[str]:
@@ -145,42 +151,68 @@ def _listed(strings: Iterable[Any]) -> list[str]:
     return listed
 
 
-def _candidates(judged: list[str], knowledge: Knowledge, effort: Effort, seed: int) -> Int[np.ndarray, "k t"]:
+class _Searches(NamedTuple):
+    """Which of a column's strings each search sees: samples of all of them, then of its two sides, if it has two."""
+
+    rows: list[list[int]]
+    samples: int
+
+
+def _searches(judged: list[str], seed: int) -> _Searches:
+    draw, every = random.Random(seed), range(len(judged))
+    place = {s: i for i, s in enumerate(judged)}
+    samples = [every] * (SUBSETS if len(judged) > SUBSET else 1)
+    sides = [[place[s] for s in side] for side in divided(judged)]
+    return _Searches([draw.sample(rows, min(SUBSET, len(rows))) for rows in (*samples, *sides)], len(samples))
+
+
+def _candidates(
+    searches: _Searches,
+    said: Float[np.ndarray, "p s"],
+    judged: list[str],
+    knowledge: Knowledge,
+    effort: Effort,
+    seed: int,
+) -> Int[np.ndarray, "k t"]:
     """Programs found from samples of the strings, and joined ones from its two sides where they differ in shape."""
-    draw, width = random.Random(seed), _width(max(map(len, judged)))
-
-    def best(strings: list[str], number: int) -> Int[np.ndarray, "k t"]:
-        some = draw.sample(strings, min(SUBSET, len(strings)))
-        x = jax.tree.map(lambda a: a[None], as_strings(some, SUBSET, width))
-        key = jax.random.fold_in(jax.random.key(seed), number)
-        q = search(key, knowledge.model, knowledge.known, x, effort)
-        return np.asarray(q.programs[0])[np.isfinite(np.asarray(q.log_weight[0]))]
-
-    found = [best(judged, number) for number in range(_samples(judged))]
-    sides = [best(side, SUBSETS + number)[:SIDE] for number, side in enumerate(divided(judged))]
-    return distinct(np.concatenate([*found, join(*sides)] if sides else found))
+    width = _width(max(map(len, judged)))
+    x = jax.tree.map(
+        lambda *a: jnp.stack(a), *(as_strings([judged[i] for i in rows], SUBSET, width) for rows in searches.rows)
+    )
+    start = _known(knowledge, [said[:, rows].sum(axis=1) for rows in searches.rows], effort.memory_size)
+    q = search(jax.random.key(seed), knowledge.model, start, x, effort)
+    found = [z[np.isfinite(w)] for z, w in zip(np.asarray(q.programs), np.asarray(q.log_weight), strict=True)]
+    sides = [side[:SIDE] for side in found[searches.samples :]]
+    return distinct(np.concatenate([*found[: searches.samples], *([join(*sides)] if sides else [])]))[:ROOM]
 
 
-def _samples(judged: list[str]) -> int:
-    """From how many samples a column is searched."""
-    return SUBSETS if len(judged) > SUBSET else 1
+def _known(knowledge: Knowledge, said: list[Float[np.ndarray, "p"]], size: int) -> Memory:
+    """The known programs that are best for each search."""
+    log_joint = np.asarray(knowledge.log_prior)[None] + np.stack(said)
+    best = np.argsort(-log_joint, axis=1, kind="stable")[:, :size]
+    return Memory(knowledge.known[best], jnp.asarray(np.take_along_axis(log_joint, best, 1), jnp.float32))
 
 
-def _weigh(knowledge: Knowledge, candidates: Int[np.ndarray, "k t"], judged: list[str]) -> Weighted:
-    """The posterior over the candidates, given strings of which a few may have strayed in from anywhere.
+def _log_joint(
+    knowledge: Knowledge, programs: Int[np.ndarray, "k t"], judged: list[str], anywhere: Float[np.ndarray, "s"]
+) -> Float[np.ndarray, "k"]:
+    """Given strings of which a few may have strayed in from anywhere, log p of each program and of them.
 
     log p(z) + the sum over strings of log ((1 - STRAY) p(string | z) + STRAY p0(string)), all times `TEMPER`.
     """
-    candidates = distinct(candidates)[:ROOM]
-    programs = np.zeros((ROOM, candidates.shape[1]), np.int32)
-    programs[: len(candidates)] = candidates
-    z = jnp.asarray(programs)
-    anywhere = np.log(STRAY) + _log_anywhere(knowledge, judged)
-    robust = np.logaddexp(np.log1p(-STRAY) + _log_each(knowledge.model, z, judged), anywhere[None, :])
-    log_joint = TEMPER * (_log_prior(knowledge.model, programs) + robust.sum(axis=1))
-    log_joint[len(candidates) :] = -np.inf
-    order = np.argsort(-log_joint, kind="stable")
-    return Weighted(z[order], jnp.asarray(log_joint[order] - np.logaddexp.reduce(log_joint), jnp.float32))
+    said = _log_each(knowledge.model, jnp.asarray(programs), judged)
+    robust = np.logaddexp(np.log1p(-STRAY) + said, np.log(STRAY) + anywhere[None, :])
+    return TEMPER * (_log_prior(knowledge.model, programs) + robust.sum(axis=1))
+
+
+def _normalised(programs: Int[np.ndarray, "k t"], log_joint: Float[np.ndarray, "k"]) -> Weighted:
+    """The posterior over the best programs, each of them once, in arrays of one size."""
+    _, once = np.unique(programs, axis=0, return_index=True)
+    best = once[np.argsort(-log_joint[once], kind="stable")][:ROOM]
+    kept, weights = np.zeros((ROOM, programs.shape[1]), np.int32), np.full(ROOM, -np.inf)
+    kept[: len(best)] = programs[best]
+    weights[: len(best)] = log_joint[best] - np.logaddexp.reduce(log_joint[best])
+    return Weighted(jnp.asarray(kept), jnp.asarray(weights, jnp.float32))
 
 
 def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
@@ -198,31 +230,30 @@ def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
     return tuple(sorted(patterns, key=lambda p: -p.probability)[:MOST_PATTERNS])
 
 
-def _log_anywhere(knowledge: Knowledge, strings: list[str]) -> Float[np.ndarray, "s"]:
-    """log p0: the probability of each string in a column of which nothing is known."""
-    common = Weighted(knowledge.known[:COMMON], knowledge.log_weight[:COMMON])
-    return _log_mixture(knowledge.model, common, strings)
-
-
-def _log_mixture(model: Model, programs: Weighted, strings: list[str]) -> Float[np.ndarray, "s"]:
-    """log of the mixture's probability for each string."""
-    weighted = np.asarray(programs.log_weight, np.float64)[:, None] + _log_each(model, programs.programs, strings)
-    return np.logaddexp.reduce(weighted, axis=0)
+def _log_mixture(log_weight: Any, said: Float[np.ndarray, "k s"]) -> Float[np.ndarray, "s"]:
+    """log of a mixture's probability for each string, from that of each program in it."""
+    return np.logaddexp.reduce(np.asarray(log_weight, np.float64)[:, None] + said, axis=0)
 
 
 def _log_each(model: Model, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
     """log p(string | program) of each pair, computed in blocks of few shapes so that little is compiled."""
-    if programs.shape[0] > ROOM:
-        parts = (programs[i : i + ROOM] for i in range(0, programs.shape[0], ROOM))
-        return np.concatenate([_log_each(model, part, strings) for part in parts])
-    found = np.full((programs.shape[0], len(strings)), -np.inf)
+    found = np.full((len(programs), len(strings)), -np.inf)
     usable = sorted((i for i, s in enumerate(strings) if in_alphabet(s)), key=lambda i: len(strings[i]))
-    block = SUBSET if len(usable) <= SUBSET else JUDGED
+    block = next((b for b in BLOCKS if b >= len(usable)), BLOCKS[-1])
     for start in range(0, len(usable), block):
         rows = usable[start : start + block]
         x = as_strings([strings[i] for i in rows], block, _width(len(strings[rows[-1]])))
-        found[:, rows] = np.asarray(_pairs(_regex(model), programs, x))[:, : len(rows)]
+        for place, some in _rooms(programs):
+            here = np.asarray(_pairs(_regex(model), some, x))[: len(programs) - place, : len(rows)]
+            found[place : place + ROOM, rows] = here
     return found
+
+
+def _rooms(programs: Any) -> Iterator[tuple[int, Int[Array, "k t"]]]:
+    """The programs, so many at a time, the last filled up with empty ones; and where each part begins."""
+    for place in range(0, len(programs), ROOM):
+        some = np.asarray(programs[place : place + ROOM])
+        yield place, jnp.asarray(np.pad(some, ((0, ROOM - len(some)), (0, 0))))
 
 
 @eqx.filter_jit
@@ -233,23 +264,11 @@ def _pairs(evaluator: Regex, programs: Int[Array, "k t"], x: Strings) -> Float[A
 def _log_prior(model: Model, programs: Int[np.ndarray, "k t"]) -> Float[np.ndarray, "k"]:
     """log p(z); a regex with alternation at its top is two concepts, each as likely as alone, with `EITHER`."""
     parts = [branches(z) for z in programs.tolist()]
-    room = np.zeros((ROOM, programs.shape[1]), np.int32)
-    flat = [branch for part in parts for branch in part]
-    log_p = []
-    for start in range(0, len(flat), ROOM):
-        some = flat[start : start + ROOM]
-        room[: len(some)] = some
-        log_p += np.asarray(_log_written(model, jnp.asarray(room)), np.float64)[: len(some)].tolist()
-    found, place = [], 0
-    for part in parts:
-        found.append(sum(log_p[place : place + len(part)]) + np.log(EITHER) * (len(part) - 1))
-        place += len(part)
+    flat = np.array([branch for part in parts for branch in part], np.int32)
+    log_p = np.concatenate([np.asarray(log_written(model, some), np.float64) for _, some in _rooms(flat)])
+    starts = np.cumsum([0, *map(len, parts)])
+    found = [log_p[a:b].sum() + np.log(EITHER) * (b - a - 1) for a, b in itertools.pairwise(starts)]
     return np.array(found)
-
-
-@eqx.filter_jit
-def _log_written(model: Model, programs: Int[Array, "k t"]) -> Float[Array, "k"]:
-    return jax.vmap(lambda z: model.prior.log_prob(z, None))(programs)
 
 
 def _regex(model: Model) -> Regex:

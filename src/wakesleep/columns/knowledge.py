@@ -26,6 +26,8 @@ class Knowledge(NamedTuple):
     known: Int[Array, "p t"]
     log_weight: Float[Array, "p"]
     """Their mixture is p0: a string of a column of which nothing is known."""
+    log_prior: Float[Array, "p"]
+    """log p of each as a program."""
     calibration: Float[Array, "n q"]
     """The quantiles, at equal distances from 0 to 1, of the evidence for true members: a row for each of `examples`."""
     notes: dict[str, Any]
@@ -51,7 +53,21 @@ def load(path: Path | None = None) -> Knowledge:
         jnp.zeros(notes["levels"]),
     )
     model, known, log_weight, calibration = models.load(path, like)
-    return Knowledge(smooth(model), known, log_weight, calibration, notes)
+    return gather(model, known, log_weight, calibration, notes)
+
+
+def gather(
+    model: Model, known: Int[Array, "p t"], log_weight: Float[Array, "p"], calibration: Array, notes: dict[str, Any]
+) -> Knowledge:
+    """Knowledge of which all is given but what follows from it."""
+    model = smooth(model)
+    return Knowledge(model, known, log_weight, log_written(model, known), calibration, notes)
+
+
+@eqx.filter_jit
+def log_written(model: Model, programs: Int[Array, "k t"]) -> Float[Array, "k"]:
+    """log p(z) of each program."""
+    return jax.vmap(lambda z: model.prior.log_prob(z, None))(programs)
 
 
 def smooth(model: Model) -> Model:

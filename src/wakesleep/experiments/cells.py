@@ -17,6 +17,7 @@ from wakesleep.model import Model, Observations
 # Algorithms by the names they have in tables; K is the number of joint evaluations a step.
 MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
     "MWS": lambda o, k: mws(o, *split(k)),
+    "MWS-plain": lambda o, k: mws(o, *split(k), explore=0.0),
     "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
     "MWS-explore": lambda o, k: mws(o, *split(k), explore=0.1),
     "MWS-revise": lambda o, k: mws(o, *split(k), revise=0.5),
@@ -68,8 +69,13 @@ def train_cell(
     settings: Any,
     data: Observations,
 ) -> tuple[Algorithm, State, list[tuple[int, float]]]:
-    """One seed, trained with Adam, and its mean bound at each tenth of the way."""
-    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
+    """One seed, trained with Adam, and its mean bound at each tenth of the way.
+
+    Where a plan has a `last_rate`, the learning rate falls to it along a cosine.
+    """
+    rate, last = plan.learning_rate, getattr(plan, "last_rate", plan.learning_rate)
+    schedule = rate if last == rate else optax.cosine_decay_schedule(rate, cell["steps"], last / rate)
+    algorithm = MAKE[cell["algorithm"]](optax.adam(schedule), cell["K"])
     key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
     state = algorithm.init(build(key_model, settings, data), data)
     curve, every = [], max(cell["steps"] // 10, 1)

@@ -122,7 +122,7 @@ def draw_clusters(folder: Path) -> list[Path]:
 
 
 def _draw_curves(table: dict[str, Any], path: Path) -> Path:
-    rows = [r for r in table["rows"] if r["algorithm"] in CURVES]
+    rows = _preferred(table["rows"], CURVES)
     ks = sorted({r["K"] for r in rows})
     figure = Figure(figsize=(2.3 * len(ks), 4.2))
     axes = figure.subplots(2, len(ks), sharex=True, sharey="row", squeeze=False)
@@ -142,6 +142,11 @@ def _draw_curves(table: dict[str, Any], path: Path) -> Path:
     return save(figure, path)
 
 
+def _preferred(rows: list[Row], names: tuple[str, ...]) -> list[Row]:
+    """The rows of those algorithms; all rows where there is none of them."""
+    return [row for row in rows if row["algorithm"] in names] or rows
+
+
 def _draw_curve(axis: Any, row: Row, measure: str) -> None:
     first = 1 if measure == "kl" else 0  # before the first step the memory, and so Q, is empty
     steps = np.asarray(row["curve"]["steps"])[first:] / 1000
@@ -153,7 +158,7 @@ def _draw_curve(axis: Any, row: Row, measure: str) -> None:
 def _draw_clusterings(table: dict[str, Any], path: Path) -> Path:
     ks = {r["K"] for r in table["rows"]}
     k = SHOWN_K if SHOWN_K in ks else min(ks)
-    rows = {r["algorithm"]: r for r in table["rows"] if r["K"] == k and r["algorithm"] in MAIN}
+    rows = {r["algorithm"]: r for r in _preferred([r for r in table["rows"] if r["K"] == k], MAIN)}
     data = np.asarray(load_data(Settings(data_seed=table["settings"]["data_seed"])).train.x)
     count = len(next(iter(rows.values()))["example"]["z"])
     figure = Figure(figsize=(1.9 * count, 1.9 * len(rows)))

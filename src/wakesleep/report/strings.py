@@ -20,6 +20,7 @@ def table_strings(folder: Path) -> str:
     """NLL of five held-out strings for each algorithm and K, beside the paper's."""
     rows = _rows(folder, "background")
     head, lines = _grid(rows, lambda cells: _mean(cells, "nll") + _paper(cells))
+    lines += _baseline(folder, "background", {"nll_plain": "4-gram", "nll": "4-gram, adapting"}, len(head) - 1)
     seeds = len({row["seed"] for row in rows})
     caption = (
         f"NLL in nats of five held-out strings of a background concept after {rows[0]['steps']:,} steps, mean of "
@@ -38,8 +39,15 @@ def table_novel(folder: Path) -> str:
         ("novel", "nll_conditional", "novel, given five"),
     ):
         head, lines = _grid(_rows(folder, split), partial(_mean, measure=measure))
+        lines += _baseline(folder, split, {measure: "4-gram, adapting"}, len(head) - 1)
         parts += [[f"{title}, {line[0]}", *line[1:]] for line in lines]
     return markdown(head, parts)
+
+
+def _baseline(folder: Path, split: str, measures: dict[str, str], ks: int) -> list[list[str]]:
+    """The lines of the 4-gram, which knows no K: the same in every column."""
+    rows = (load(folder / "strings-ngrams.json") or {"rows": []})["rows"]
+    return [[title] + [f"{r[m]:.1f}"] * ks for r in rows if r["split"] == split for m, title in measures.items()]
 
 
 def table_programs(folder: Path) -> str:
