@@ -241,7 +241,10 @@ SMALL = {
     "clusters": {"observations": 8, "points": 3, "width": 4},
     "automata": {"observations": 8, "height": 4, "width": 6, "recognition": "counts"},
     "strings": {"length": 6, "hidden": 4},
+    "characters": {"observations": 8, "strokes": 3, "length": 3, "reach": 1, "hidden": 4, "channels": 2},
+    "timeseries": {"observations": 8, "points": 12, "length": 5, "hidden": 4, "fit_steps": 2},
 }
+assert set(SMALL) == set(DOMAINS)
 mesh = data_mesh(2)
 for name in SMALL:
     domain = find_domain(name)

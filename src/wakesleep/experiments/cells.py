@@ -69,13 +69,8 @@ def train_cell(
     settings: Any,
     data: Observations,
 ) -> tuple[Algorithm, State, list[tuple[int, float]]]:
-    """One seed, trained with Adam, and its mean bound at each tenth of the way.
-
-    Where a plan has a `last_rate`, the learning rate falls to it along a cosine.
-    """
-    rate, last = plan.learning_rate, getattr(plan, "last_rate", plan.learning_rate)
-    schedule = rate if last == rate else optax.cosine_decay_schedule(rate, cell["steps"], last / rate)
-    algorithm = MAKE[cell["algorithm"]](optax.adam(schedule), cell["K"])
+    """One seed, trained with Adam, and its mean bound at each tenth of the way."""
+    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
     key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
     state = algorithm.init(build(key_model, settings, data), data)
     curve, every = [], max(cell["steps"] // 10, 1)

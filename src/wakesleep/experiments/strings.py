@@ -44,11 +44,10 @@ SHOWN = tuple(range(3, 1000, 83))
 class Plan:
     """The size of an experiment."""
 
-    steps: int = 6000
+    steps: int = 12_000
     seeds: int = 1
     batch_size: int = 20
-    learning_rate: float = 3e-3
-    last_rate: float = 6e-5
+    learning_rate: float = 1e-3
     hidden: int = 64
     length: int = 20
     samples: int = 200

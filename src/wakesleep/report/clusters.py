@@ -18,7 +18,7 @@ from wakesleep.report.figures import colour, plain, save
 from wakesleep.report.tables import markdown
 
 MAIN = ("MWS", "RWS", "VIMCO")
-CURVES = (*MAIN, "MWS-explore")
+CURVES = (*MAIN, "MWS-plain")
 SHOWN_K = 5
 PUBLISHED = "KL as published"
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 COLOURS = {
     "MWS": "#1b6ca8",
     "MWS-explore": "#7048e8",
+    "MWS-plain": "#7048e8",
     "MWS-revise": "#c2255c",
     "MWS-expected": "#0b3c5d",
     "MWS-fantasy": "#4dabf7",
