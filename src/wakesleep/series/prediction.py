@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from wakesleep.domains.timeseries.kernels import FLOOR
-from wakesleep.domains.timeseries.language import LIN, M12, PER, SE, WN, C, Kernel, Term
+from wakesleep.domains.timeseries.kernels import FAR, FLOOR
+from wakesleep.domains.timeseries.language import LIN, M12, PER, RW, SE, WN, C, Kernel, Term
 from wakesleep.domains.timeseries.variational import FURTHEST, points
 from wakesleep.series.neighbours import Part, parts_of
 
@@ -73,6 +73,8 @@ def matrix(part: Part, a: Float[np.ndarray, "j"], b: Float[np.ndarray, "k"], sca
     if part.term == (LIN,):
         return np.exp(2 * part.values[0]) * np.outer(a, b)
     lags, values = np.abs(a[:, None] - b[None, :]), list(part.values)
+    if part.term == (RW,):
+        return np.exp(2 * values[0]) * FAR / 2 * np.exp(-lags / FAR)
     product = np.full(lags.shape, np.exp(2 * values.pop(0)) if scaled or part.term[0] == C else 1.0)
     for factor in part.term:
         if factor != C:
