@@ -167,7 +167,7 @@ def test_predictions_are_those_of_the_conditional_normal():
     joint = sum(matrix(p, both, both, True) for p in parts) + nugget(parts) * np.eye(17)
     gain = joint[15:, :15] @ np.linalg.inv(joint[:15, :15])
     found = mixture([z], np.ones(1), Conditions(t, y, asked), True)
-    np.testing.assert_allclose(found.centre, gain @ y, rtol=1e-4)
+    np.testing.assert_allclose(found.weight @ found.mean, gain @ y, rtol=1e-4)
     deviation = np.sqrt(np.diag(joint[15:, 15:] - gain @ joint[:15, 15:]))
     np.testing.assert_allclose(found.deviation.mean(axis=0), deviation, rtol=1e-4)
     values = rng.normal(size=2)
@@ -180,9 +180,17 @@ def test_predictions_are_those_of_the_conditional_normal():
 
 
 def test_a_mixture_has_the_quantiles_of_its_parts():
-    found = Mixture(np.array([0.3, 0.7]), np.array([[0.0], [4.0]]), np.array([[1.0], [2.0]]))
+    found = Mixture(np.array([0.3, 0.7]), np.array([[0.0], [4.0]]), np.array([[1.0], [2.0]]), np.zeros(2, bool))
     cut = found.quantile(0.4)
     assert 0.3 * stats.norm.cdf(cut) + 0.7 * stats.norm.cdf((cut - 4) / 2) == pytest.approx(0.4, abs=1e-6)
+    both = found._replace(log=np.array([False, True]))
+    for share in (0.05, 0.4, 0.95):
+        cut = both.quantile(share)
+        below = 0.3 * stats.norm.cdf(cut) + 0.7 * stats.lognorm(2, scale=np.exp(4)).cdf(cut)
+        assert below == pytest.approx(share, abs=1e-6)
+    for y in (-0.5, 0.7, 30.0):
+        density = 0.3 * stats.norm.pdf(y) + 0.7 * stats.lognorm(2, scale=np.exp(4)).pdf(y)
+        assert both.log_density(np.array([y])) == pytest.approx(np.log(density), rel=1e-6)
     a = np.linspace(-8, 8, 101)
     np.testing.assert_allclose(normal_cdf(a), stats.norm.cdf(a), atol=1e-7)
 
