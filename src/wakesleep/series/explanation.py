@@ -21,7 +21,7 @@ from wakesleep.series.prediction import BAND, Conditions, Decomposed, Mixture, d
 from wakesleep.series.search import Effort, Found, best_fits, peaks, posterior, search
 from wakesleep.series.wording import Units, sentence
 
-COUNTED, LEAST_WEIGHT, MOST_MIXED = 50, 0.001, 12
+COUNTED, LEAST_WEIGHT, MOST_MIXED = 12, 0.001, 12
 """Of what is to come: a series counts as at most so many points, programs of less weight are left out, and beyond so
 many."""
 AHEAD = 0.1
