@@ -13,7 +13,7 @@ from scipy import integrate, linalg, stats
 
 from wakesleep.domains.timeseries.data import Settings, build, draw, load
 from wakesleep.domains.timeseries.evaluator import GaussianProcess, begin
-from wakesleep.domains.timeseries.kernels import FLOOR, KINDS, components, covariance, differentiable, layout
+from wakesleep.domains.timeseries.kernels import FAR, FLOOR, KINDS, components, covariance, differentiable, layout
 from wakesleep.domains.timeseries.language import (
     ALL,
     MOST_VARIABLES,
@@ -34,7 +34,10 @@ from wakesleep.errors import Refusal
 from wakesleep.model import Observations
 
 LENGTH, N = 11, 24
-EXPRESSIONS = ("SE + WN", "M12*Per", "Lin + M32 + WN", "C + SE*Per + WN", "Lin + SE + M32*Per + WN", "Per*Per + WN")
+EXPRESSIONS = (
+    "SE + WN", "M12*Per", "Lin + M32 + WN", "C + SE*Per + WN", "Lin + SE + M32*Per + WN", "Per*Per + WN", "RW",
+    "Lin + RW + M12*Per + WN",
+)  # fmt: skip
 
 
 def regular(n=N, points=N):
@@ -60,6 +63,8 @@ def by_hand(text, theta, t):
             total = total + next(left) ** 2
         elif term == "Lin":
             total = total + next(left) ** 2 * np.outer(t, t)
+        elif term == "RW":
+            total = total + next(left) ** 2 * FAR / 2 * np.exp(-d / FAR)
         else:
             product = next(left) ** 2
             for factor in term.split("*"):
@@ -101,6 +106,17 @@ def test_the_terms_of_a_covariance_add_up_to_it():
     whole = whole.stationary
     np.testing.assert_allclose(parts.sum(axis=0), whole, rtol=1e-12)
     assert [bool(p.any()) for p in parts] == [True, True, True, False, False, False]
+
+
+def test_a_random_walk_has_the_increments_of_brownian_motion():
+    t = np.linspace(-0.5, 0.6, 12)
+    k, _ = in_double(lambda theta, d: kernel(program("RW", LENGTH), theta, d), theta_of(), np.abs(t[:, None] - t))
+    # The covariance of the increments of steps: s^2 times the step on the diagonal, and next to none beside it.
+    steps = np.diff(np.eye(12), axis=0)
+    found = steps @ k.stationary @ steps.T
+    brownian = np.exp(2 * theta_of()[0]) * 0.1
+    np.testing.assert_allclose(np.diag(found), brownian, rtol=0.01)
+    assert np.abs(found - np.diag(np.diag(found))).max() < 0.01 * brownian
 
 
 @jax.jit
@@ -155,12 +171,10 @@ def test_likelihoods_of_both_kinds_are_those_of_scipy(values_and_gradients, text
 def test_gradients_are_differences_of_likelihoods(values_and_gradients):
     x, theta = regular(), theta_of(4)
     for method in (0, 1):
-        _, gradient = values_and_gradients("Lin + SE*Per + WN", theta, x)[method]
-        for i in range(6):
-            ends = [
-                values_and_gradients("Lin + SE*Per + WN", theta + h * np.eye(12)[i], x)[method][0]
-                for h in (1e-5, -1e-5)
-            ]
+        text = "Lin + RW + SE*Per + WN"
+        _, gradient = values_and_gradients(text, theta, x)[method]
+        for i in range(7):
+            ends = [values_and_gradients(text, theta + h * np.eye(12)[i], x)[method][0] for h in (1e-5, -1e-5)]
             np.testing.assert_allclose(gradient[i], (ends[0] - ends[1]) / 2e-5, rtol=1e-4, atol=1e-5)
 
 
@@ -221,7 +235,7 @@ def log_density(evaluator, text, x):
     return value
 
 
-@pytest.mark.parametrize(("text", "d"), [("WN", 1), ("SE", 2), ("M12", 2)])
+@pytest.mark.parametrize(("text", "d"), [("WN", 1), ("RW", 1), ("SE", 2), ("M12", 2)])
 def test_the_bound_is_below_and_close_to_a_long_numerical_integration(bound, text, d):
     evaluator, run = bound
     x = regular()
@@ -311,11 +325,11 @@ def test_the_grammar_writes_what_is_canonical_and_nothing_else():
     assert len(found) > 50
 
 
-@given(st.permutations(["SE", "Per*SE", "WN", "C", "Per", "Lin"]))
+@given(st.permutations(["SE", "Per*SE", "WN", "RW", "Per", "Lin"]))
 @settings(max_examples=20, deadline=None)
 def test_sums_and_products_that_differ_only_in_order_are_one_program(terms):
     turned = ["*".join(reversed(t.split("*"))) for t in terms]
-    assert program(" + ".join(turned), 13).tolist() == program("C + Lin + SE + SE*Per + Per + WN", 13).tolist()
+    assert program(" + ".join(turned), 13).tolist() == program("Lin + RW + SE + SE*Per + Per + WN", 13).tolist()
 
 
 @pytest.mark.parametrize(
@@ -325,6 +339,7 @@ def test_sums_and_products_that_differ_only_in_order_are_one_program(terms):
         ("WN * (SE + C)", "WN"),
         ("C * C * SE + WN + WN", "SE + WN"),
         ("M32 * (Per + C)", "M32 + M32*Per"),
+        ("WN + RW + (C + RW) * C", "C + RW + WN"),
     ],
 )
 def test_brackets_are_multiplied_out_and_idle_factors_dropped(text, form):
@@ -332,7 +347,9 @@ def test_brackets_are_multiplied_out_and_idle_factors_dropped(text, form):
     assert text_of(program(form, LENGTH).tolist()) == form
 
 
-@pytest.mark.parametrize("text", ["SE +", "SE * (Per", "Foo", "SE Per", "Lin * SE", "M12 * M32", "SE - WN", ""])
+@pytest.mark.parametrize(
+    "text", ["SE +", "SE * (Per", "Foo", "SE Per", "Lin * SE", "RW * Per", "RW * WN", "M12 * M32", "SE - WN", ""]
+)
 def test_what_is_no_expression_is_refused(text):
     with pytest.raises(Refusal):
         program(text, LENGTH)

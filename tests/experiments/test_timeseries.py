@@ -1,5 +1,7 @@
 """The experiments on time series: splits, densities in the series' own units, and tables."""
 
+from dataclasses import replace
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from wakesleep.domains.timeseries.records import Record, scale_of
 from wakesleep.experiments.forecasts import Split, by_explanation, recent, split
 from wakesleep.experiments.results import dump
 from wakesleep.report import timeseries as report
-from wakesleep.series.explanation import Explanation
+from wakesleep.series.explanation import COUNTED, Explanation
 from wakesleep.series.knowledge import Knowledge
 from wakesleep.series.search import Found
 
@@ -46,6 +48,19 @@ def test_densities_are_of_the_series_own_units_and_integrate_to_one(log):
     said = by_explanation(found, Split(record, np.array([20.0]), np.array([1.0])))
     assert said.low[0] < said.point[0] < said.high[0]
     assert said.said == "SE + WN" + " of the logarithm" * log
+
+
+def test_what_is_to_come_is_mixed_over_both_ways_by_a_coarsened_posterior():
+    record = Record("a", np.arange(20.0), np.exp(np.sin(np.arange(20.0) / 3)))
+    plain, log = explanation(record, False), explanation(record, True)
+    both = replace(plain, other=replace(log, log_evidence=-7.0))
+    weights = [w for _, _, w in both.mixed()]
+    assert sum(weights) == pytest.approx(1.0)
+    assert np.log(weights[0] / weights[1]) == pytest.approx(7.0 * COUNTED / (COUNTED + 20))
+    times, y = np.array([20.0, 22.0]), np.array([1.1, 0.7])
+    each = [np.exp(e.predict(times).log_density(y)) for e in (plain, log)]
+    np.testing.assert_allclose(np.exp(both.predict(times).log_density(y)), weights @ np.array(each), rtol=1e-9)
+    assert both.predict(times).log_density(np.array([-0.1, 1.0]))[0] < np.log(weights[0])
 
 
 def test_tables_name_the_best_and_mean_only_whole_series(tmp_path):

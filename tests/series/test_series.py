@@ -12,7 +12,7 @@ from scipy import stats
 from wakesleep.domains.timeseries.data import Settings, classic, load, records, ucr
 from wakesleep.domains.timeseries.dates import label
 from wakesleep.domains.timeseries.kernels import components, covariance, layout
-from wakesleep.domains.timeseries.language import Kernel, program, terms_of, text_of
+from wakesleep.domains.timeseries.language import LIN, RW, Kernel, program, terms_of, text_of
 from wakesleep.domains.timeseries.records import Record, is_even, observe, scale_of, shorten, tidy
 from wakesleep.domains.timeseries.tables import read_records
 from wakesleep.errors import Refusal
@@ -149,12 +149,12 @@ def of_the_domain(tokens, theta, lags):
 
 
 def test_matrices_in_numpy_are_those_of_the_domain():
-    z, t = kernel("Lin + M12 + M32*Per + WN"), np.linspace(-0.5, 0.7, 7)
+    z, t = kernel("Lin + RW + M12 + M32*Per + WN"), np.linspace(-0.5, 0.7, 7)
     parts = parts_of(z, True)
     with jax.enable_x64(True):
         whole, each = of_the_domain(z.tokens, np.asarray(z.mean, float), np.abs(t[:, None] - t[None, :]))
     for part, ours in zip(parts, np.asarray(each), strict=False):
-        if len(part.values) > 1:
+        if len(part.values) > 1 or part.term == (RW,):
             np.testing.assert_allclose(matrix(part, t, t, True), ours, rtol=1e-9)
     np.testing.assert_allclose(matrix(parts[0], t, t, True), float(whole.slope) * np.outer(t, t), rtol=1e-9)
     np.testing.assert_allclose(nugget(parts), float(whole.nugget), rtol=1e-9)
@@ -167,7 +167,7 @@ def test_predictions_are_those_of_the_conditional_normal():
     joint = sum(matrix(p, both, both, True) for p in parts) + nugget(parts) * np.eye(17)
     gain = joint[15:, :15] @ np.linalg.inv(joint[:15, :15])
     found = mixture([z], np.ones(1), Conditions(t, y, asked), True)
-    np.testing.assert_allclose(found.centre, gain @ y, rtol=1e-4)
+    np.testing.assert_allclose(found.weight @ found.mean, gain @ y, rtol=1e-4)
     deviation = np.sqrt(np.diag(joint[15:, 15:] - gain @ joint[:15, 15:]))
     np.testing.assert_allclose(found.deviation.mean(axis=0), deviation, rtol=1e-4)
     values = rng.normal(size=2)
@@ -175,23 +175,40 @@ def test_predictions_are_those_of_the_conditional_normal():
     for share in (0.05, 0.5, 0.95):
         np.testing.assert_allclose(found.quantile(share), stats.norm(gain @ y, deviation).ppf(share), rtol=1e-3)
     named = decompose(z, Conditions(t, y, asked), True)
-    assert named.terms[0] == (4,)
+    assert named.terms[0] == (LIN,)
     np.testing.assert_allclose(named.mean.sum(axis=0), gain @ y, rtol=1e-4)
 
 
 def test_a_mixture_has_the_quantiles_of_its_parts():
-    found = Mixture(np.array([0.3, 0.7]), np.array([[0.0], [4.0]]), np.array([[1.0], [2.0]]))
+    found = Mixture(np.array([0.3, 0.7]), np.array([[0.0], [4.0]]), np.array([[1.0], [2.0]]), np.zeros(2, bool))
     cut = found.quantile(0.4)
     assert 0.3 * stats.norm.cdf(cut) + 0.7 * stats.norm.cdf((cut - 4) / 2) == pytest.approx(0.4, abs=1e-6)
+    both = found._replace(log=np.array([False, True]))
+    for share in (0.05, 0.4, 0.95):
+        cut = both.quantile(share)
+        below = 0.3 * stats.norm.cdf(cut) + 0.7 * stats.lognorm(2, scale=np.exp(4)).cdf(cut)
+        assert below == pytest.approx(share, abs=1e-6)
+    for y in (-0.5, 0.7, 30.0):
+        density = 0.3 * stats.norm.pdf(y) + 0.7 * stats.lognorm(2, scale=np.exp(4)).pdf(y)
+        assert both.log_density(np.array([y])) == pytest.approx(np.log(density), rel=1e-6)
     a = np.linspace(-8, 8, 101)
     np.testing.assert_allclose(normal_cdf(a), stats.norm.cdf(a), atol=1e-7)
 
 
 def test_neighbours_are_programs_of_the_language_that_keep_what_was_fitted():
     z = kernel("SE + WN")
-    around = neighbours(z, (3, 4, 5, 6, 7, 8, 9), 11, True, iter([-2.0] * 99))
+    around = neighbours(z, tuple(range(3, 11)), 11, True, iter([-2.0] * 99))
     near = {text_of(np.asarray(n.tokens).tolist()): n for n in around}
-    assert {"SE", "WN", "SE + SE + WN", "SE*Per + WN", "Lin + SE + WN", "M32 + WN", "SE + SE*Per + WN"} <= set(near)
+    assert {
+        "SE",
+        "WN",
+        "SE + SE + WN",
+        "SE*Per + WN",
+        "Lin + SE + WN",
+        "M32 + WN",
+        "SE + SE*Per + WN",
+        "RW + WN",
+    } <= set(near)
     np.testing.assert_allclose(near["SE"].mean[:2], THETA[:2], rtol=1e-5)
     np.testing.assert_allclose(near["SE*Per + WN"].mean[[0, 1, 4]], THETA[[0, 1, 2]], rtol=1e-5)
     assert near["SE*Per + WN"].mean[3] == -2.0
@@ -209,6 +226,8 @@ def test_sentences_name_lengths_periods_and_noise():
         "yearly pattern that changes slowly, over about 5 years, plus noise of 0.3 (3 % of the spread)."
     )
     assert sentence(parts_of(z, True), units._replace(log=True, deviation=0.5), True).count(", times ") == 3
+    walk = kernel("RW")._replace(mean=jnp.log(jnp.full(12, 2.0)))
+    assert sentence(parts_of(walk, True), units, True) == "A level that wanders, by about 6.3 in 12 months."
     assert duration(1.0, "days") == "1 day"
     assert duration(48.0, "hours") == "48 hours"
 

@@ -59,15 +59,10 @@ def recent(record: Record, count: int) -> Record:
 
 def by_explanation(e: Explanation, part: Split) -> Forecast:
     """The mixture over an explanation's programs, in the series' own units."""
-    seen = recent(part.train, CONDITIONED)
-    seen = seen._replace(values=np.log(seen.values)) if e.log else seen
-    ahead = e.predict(part.times, seen)
-    back = np.exp if e.log else (lambda a: a)
-    values = np.log(part.values) if e.log else part.values
-    density = ahead.log_density(values) - (values if e.log else 0.0)
-    low, point, high = (back(ahead.quantile(q)) for q in ((1 - BAND) / 2, 0.5, (1 + BAND) / 2))
+    ahead = e.predict(part.times, recent(part.train, CONDITIONED))
+    low, point, high = (ahead.quantile(q) for q in ((1 - BAND) / 2, 0.5, (1 + BAND) / 2))
     said = text_of(np.asarray(e.found[0].z.tokens).tolist()) + " of the logarithm" * e.log
-    return Forecast(density, point, low, high, said)
+    return Forecast(ahead.log_density(part.values), point, low, high, said)
 
 
 def ours(part: Split, rounds: int) -> Forecast:

@@ -1,7 +1,7 @@
 """A series explained: expressions with their probabilities and in words, its parts, and what comes next."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -21,7 +21,9 @@ from wakesleep.series.prediction import BAND, Conditions, Decomposed, Mixture, d
 from wakesleep.series.search import Effort, Found, best_fits, peaks, posterior, search
 from wakesleep.series.wording import Units, sentence
 
-LEAST_WEIGHT, MOST_MIXED = 0.01, 8
+COUNTED, LEAST_WEIGHT, MOST_MIXED = 12, 0.001, 12
+"""Of what is to come: a series counts as at most so many points, programs of less weight are left out, and beyond so
+many."""
 AHEAD = 0.1
 """By default the series is continued by this share of its length."""
 BLOCK = {True: 128, False: 16}
@@ -50,6 +52,8 @@ class Explanation:
     knowledge: Knowledge
     log_evidence: float
     """log of the summed p(z, x) over the memory, in the user's units."""
+    other: "Explanation | None" = None
+    """The same series explained the other way, as it is or by its logarithm, where both were tried."""
 
     @property
     def scaled(self) -> bool:
@@ -100,16 +104,46 @@ class Explanation:
         return Conditions(self.scale.time(seen.times), values, self.scale.time(times))
 
     def predict(self, times: Float[np.ndarray, "t"], record: Record | None = None) -> Mixture:
-        """The distribution of a new value (its logarithm, where `log`) at each time, given what was observed.
+        """The distribution of a new value at each time, given what was observed, in the user's own values.
 
         Another record of the same series, longer than what was searched, may be given to condition on.
         """
-        weights = posterior(self.found)
-        kept = [i for i, w in enumerate(weights[:MOST_MIXED]) if i == 0 or w >= LEAST_WEIGHT]
-        chosen = weights[kept] / weights[kept].sum()
-        given = self._given(times, record)
-        drawn = mixture([self.found[i].z for i in kept], chosen, given, self.scaled)
-        return Mixture(drawn.weight, self.scale.value(drawn.mean), self.scale.deviation * drawn.deviation)
+        kept = self.mixed()
+        seen = record or self._user_record()
+        made = [e._ahead(times, seen, [(f, w) for of, f, w in kept if of is e]) for e in self._ways()]
+        joined = (np.concatenate(a) for a in zip(*[m for m in made if m is not None], strict=True))
+        return Mixture(*joined)
+
+    def mixed(self) -> list[tuple["Explanation", Found, float]]:
+        """The programs of which what is to come is a mixture, of both ways where two were tried, and their weights.
+
+        No program is quite true, and with many points the posterior is sure of the least untrue. So its logarithm is
+        multiplied by c / (c + n), as if a series of n points had at most c (a coarsened posterior: Miller and Dunson,
+        2019).
+        """
+        every = [
+            (e, f, f.log_joint + e.log_evidence - _total(e.found)) for e in self._ways() for f in e.found[:MOST_MIXED]
+        ]
+        score = np.array([s for _, _, s in every])
+        weight = np.exp((score - score.max()) * COUNTED / (COUNTED + len(self.record.times)))
+        kept = np.flatnonzero(weight >= LEAST_WEIGHT * weight.sum())
+        return [(*every[i][:2], float(weight[i] / weight[kept].sum())) for i in kept]
+
+    def _ways(self) -> list["Explanation"]:
+        return [self] if self.other is None else [self, self.other]
+
+    def _user_record(self) -> Record:
+        return self.record._replace(values=np.exp(self.record.values)) if self.log else self.record
+
+    def _ahead(self, times: Float[np.ndarray, "t"], record: Record, kept: list[tuple[Found, float]]) -> Mixture | None:
+        """The part of the mixture that is of this way, in its own values or their logarithms."""
+        if not kept:
+            return None
+        seen = record._replace(values=np.log(record.values)) if self.log else record
+        weights = np.array([w for _, w in kept])
+        drawn = mixture([f.z for f, _ in kept], weights, self._given(times, seen), self.scaled)
+        mean, deviation = self.scale.value(drawn.mean), self.scale.deviation * drawn.deviation
+        return Mixture(drawn.weight, mean, deviation, drawn.log | self.log)
 
     def decompose(self, times: Float[np.ndarray, "t"]) -> Decomposed:
         """The terms of the best program and what they contribute at each time, in the units of the record."""
@@ -127,8 +161,7 @@ class Explanation:
         times = self.future(share)
         ahead = self.predict(times)
         shares = (0.5, (1 - BAND) / 2, (1 + BAND) / 2)
-        values = [np.exp(q) if self.log else q for q in map(ahead.quantile, shares)]
-        rows = zip(times, *values, strict=True)
+        rows = zip(times, *map(ahead.quantile, shares), strict=True)
         return [
             {"time": self.label(t), "median": float(m), "low": float(low), "high": float(high)}
             for t, m, low, high in rows
@@ -155,7 +188,8 @@ def explain(
     varied = positive and short.values.max() > SPREAD_FOR_LOG * short.values.min()
     tries = {"none": [False], "log": [True], "auto": [False, True] if varied else [False]}[transform]
     made = [_explain(short, log, knowledge, effort or Effort(), seed, report) for log in tries]
-    return max(made, key=lambda e: e.log_evidence)
+    best, *others = sorted(made, key=lambda e: -e.log_evidence)
+    return replace(best, other=others[0]) if others else best
 
 
 def explain_by(
@@ -191,7 +225,10 @@ def _prepare(seen: Record, knowledge: Knowledge, effort: Effort) -> tuple[Series
 
 def _evidence(found: list[Found], seen: Record, log: bool) -> float:
     """log p(x) of the user's values, by the sum over what was found."""
-    top = max(f.log_joint for f in found)
-    evidence = top + float(np.log(sum(np.exp(f.log_joint - top) for f in found)))
     stretched = len(seen.times) * float(np.log(scale_of(seen).deviation))
-    return evidence - stretched - (float(seen.values.sum()) if log else 0.0)
+    return _total(found) - stretched - (float(seen.values.sum()) if log else 0.0)
+
+
+def _total(found: list[Found]) -> float:
+    """log of the summed p(z, x), in the model's units."""
+    return float(np.logaddexp.reduce([f.log_joint for f in found]))

@@ -11,6 +11,7 @@ from wakesleep.domains.timeseries.language import (
     DECAYING,
     MOST_VARIABLES,
     PER,
+    RW,
     C,
     Kernel,
     Term,
@@ -20,7 +21,7 @@ from wakesleep.domains.timeseries.language import (
     variables_of,
 )
 
-NEW = {"scale": -1.0, "length": -2.0, "roundness": 0.0, "decay": 0.5}
+NEW = {"scale": -1.0, "wander": 0.5, "length": -2.0, "roundness": 0.0, "decay": 0.5}
 """Where the variables of a new kernel begin, in log-space."""
 SPREAD = 0.3
 
@@ -61,7 +62,7 @@ def new_term(term: Term, scaled: bool, periods: Iterator[float]) -> Part:
     values: list[float] = []
     for i, factor in enumerate(term):
         if factor in (C, *ALONE):
-            values.append(NEW["scale"])
+            values.append(NEW["wander" if factor == RW else "scale"])
             continue
         values += [NEW["scale"]] * (scaled and i == 0)
         if factor == PER:
@@ -82,6 +83,8 @@ def neighbours(
     for i, part in enumerate(parts):
         others = parts[:i] + parts[i + 1 :]
         changed.append(others)
+        if RW in known and len(part.term) == 1 and part.term[0] in DECAYING:
+            changed.append([*others, new_term((RW,), scaled, periods)])
         for factor in known:
             changed += [[*others, p] for p in _with(part, factor, scaled, periods)]
     # In turn, so that the first few are of both kinds.

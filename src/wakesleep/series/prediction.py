@@ -4,6 +4,7 @@ In NumPy, which needs no compilation for each new number of points; `matrices` a
 """
 
 from collections.abc import Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import jax
@@ -11,43 +12,52 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
 
-from wakesleep.domains.timeseries.kernels import FLOOR
-from wakesleep.domains.timeseries.language import LIN, M12, PER, SE, WN, C, Kernel, Term
+from wakesleep.domains.timeseries.kernels import FAR, FLOOR
+from wakesleep.domains.timeseries.language import LIN, M12, PER, RW, SE, WN, C, Kernel, Term
 from wakesleep.domains.timeseries.variational import FURTHEST, points
 from wakesleep.series.neighbours import Part, parts_of
 
 BAND = 0.9
 SEARCHES = 60
+TINY, LARGEST = 1e-300, 600.0
 
 
 class Mixture(NamedTuple):
-    """Gaussians at each of t times, k of them with weights; in the model's units or the user's."""
+    """Gaussians at each of t times, k of them with weights, each of a value or of its logarithm."""
 
     weight: Float[np.ndarray, "k"]
     mean: Float[np.ndarray, "k t"]
     deviation: Float[np.ndarray, "k t"]
+    log: Bool[np.ndarray, "k"]
+    """Which of them are of the logarithm."""
 
     def log_density(self, y: Float[np.ndarray, "t"]) -> Float[np.ndarray, "t"]:
         """The logarithm of the density of a value at each time."""
-        away = (y[None] - self.mean) / self.deviation
-        each = np.log(self.weight)[:, None] - 0.5 * away**2 - np.log(self.deviation) - 0.5 * np.log(2 * np.pi)
+        away, possible = self._away(y)
+        stretched = np.where(self.log[:, None], np.log(np.maximum(y, TINY)), 0.0) + np.log(self.deviation)
+        each = np.log(self.weight)[:, None] - 0.5 * away**2 - stretched - 0.5 * np.log(2 * np.pi)
+        each = np.where(possible, each, -np.inf)
         top = each.max(axis=0)
         return top + np.log(np.exp(each - top[None]).sum(axis=0))
 
     def quantile(self, share: float) -> Float[np.ndarray, "t"]:
-        """The value that is not exceeded with that probability at each time, by bisection."""
-        low = (self.mean - 12 * self.deviation).min(axis=0)
-        high = (self.mean + 12 * self.deviation).max(axis=0)
+        """The value that is not exceeded with that probability at each time: bisected between the parts' own."""
+        ends = self._values(self.mean + NormalDist().inv_cdf(share) * self.deviation)
+        low, high = ends.min(axis=0), ends.max(axis=0)
         for _ in range(SEARCHES):
             middle = (low + high) / 2
-            below = self.weight @ normal_cdf((middle[None] - self.mean) / self.deviation)
+            away, possible = self._away(middle)
+            below = self.weight @ np.where(possible, normal_cdf(away), 0.0)
             low, high = np.where(below < share, middle, low), np.where(below < share, high, middle)
         return (low + high) / 2
 
-    @property
-    def centre(self) -> Float[np.ndarray, "t"]:
-        """The mean at each time."""
-        return self.weight @ self.mean
+    def _values(self, a: Float[np.ndarray, "k t"]) -> Float[np.ndarray, "k t"]:
+        return np.where(self.log[:, None], np.exp(np.minimum(a, LARGEST)), a)
+
+    def _away(self, y: Float[np.ndarray, "t"]) -> tuple[Float[np.ndarray, "k t"], Bool[np.ndarray, "k t"]]:
+        """How many deviations a value is from each mean, and whether it has a logarithm where one is needed."""
+        seen = np.where(self.log[:, None], np.log(np.maximum(y, TINY)), y)
+        return (seen - self.mean) / self.deviation, ~self.log[:, None] | (y > 0)
 
 
 def normal_cdf(a: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
@@ -73,6 +83,8 @@ def matrix(part: Part, a: Float[np.ndarray, "j"], b: Float[np.ndarray, "k"], sca
     if part.term == (LIN,):
         return np.exp(2 * part.values[0]) * np.outer(a, b)
     lags, values = np.abs(a[:, None] - b[None, :]), list(part.values)
+    if part.term == (RW,):
+        return np.exp(2 * values[0]) * FAR / 2 * np.exp(-lags / FAR)
     product = np.full(lags.shape, np.exp(2 * values.pop(0)) if scaled or part.term[0] == C else 1.0)
     for factor in part.term:
         if factor != C:
@@ -105,7 +117,8 @@ def mixture(programs: Sequence[Kernel], weights: Float[np.ndarray, "p"], given: 
             weight.append(w / len(drawn))
             means.append(mean)
             variances.append(variance)
-    return Mixture(np.array(weight), np.array(means), np.sqrt(np.array(variances)))
+    none = np.zeros(len(weight), bool)
+    return Mixture(np.array(weight), np.array(means), np.sqrt(np.array(variances)), none)
 
 
 def draws(z: Kernel, scaled: bool) -> list[list[Part]]:

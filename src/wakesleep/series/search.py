@@ -22,8 +22,8 @@ from wakesleep.model import Model, propose, refine, score
 from wakesleep.series.neighbours import assemble, neighbours, new_term
 
 SIMPLE = (
-    "WN", "SE + WN", "M12", "M12 + WN", "M32", "M32 + WN", "Lin + WN", "Lin + M12", "Per + WN", "SE*Per + WN",
-    "Lin + SE + WN", "SE + SE*Per + WN", "Lin + M12 + SE*Per", "SE + Per + WN", "M12 + Per + WN", "Lin + SE*Per + WN",
+    "WN", "SE + WN", "RW", "RW + WN", "M12 + WN", "M32 + WN", "Lin + WN", "Lin + RW + WN", "Per + WN", "SE*Per + WN",
+    "Lin + SE + WN", "SE + SE*Per + WN", "Lin + RW + SE*Per", "SE + Per + WN", "RW + Per + WN", "Lin + SE*Per + WN",
 )  # fmt: skip
 """Expressions that every search begins with."""
 PEAKS, AGAIN = 4, 3

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wakesleep.domains.timeseries.language import DECAYING, LIN, M12, M32, PER, SE, WN, C
+from wakesleep.domains.timeseries.language import DECAYING, LIN, M12, M32, PER, RW, SE, WN, C
 from wakesleep.series.neighbours import Part
 
 NAMED = {
@@ -52,7 +52,7 @@ def _weight(scaled: bool) -> Callable[[Part], tuple[bool, float]]:
     """Terms in the order of their size, noise last."""
 
     def size(part: Part) -> tuple[bool, float]:
-        has_scale = scaled or part.term[0] in (C, LIN, WN)
+        has_scale = scaled or part.term[0] in (C, LIN, RW, WN)
         return part.term != (WN,), part.values[0] if has_scale else 0.0
 
     return size
@@ -67,6 +67,8 @@ def say(part: Part, units: Units, scaled: bool) -> str:
         return "a constant level"
     if kinds == {LIN}:
         return _line(units)
+    if kinds == {RW}:
+        return _walk(float(np.exp(part.values[0])), units)
     values = list(part.values)
     if scaled or part.term[0] == C:
         values.pop(0)
@@ -118,6 +120,13 @@ def _line(units: Units) -> str:
         return f"a steady {way} to {factor:.3g} times over the series"
     way = "rising" if units.rise >= 0 else "falling"
     return f"a straight line {way} by {abs(units.rise) * units.deviation:.3g} over the series"
+
+
+def _walk(deviation: float, units: Units) -> str:
+    """A tenth of the span is said, as far as the series is continued by default."""
+    size, time = deviation * np.sqrt(0.1) * units.deviation, duration(0.1 * units.span, units.time)
+    by = f"{100 * (np.exp(size) - 1):.2g} %" if units.log else f"{size:.2g}"
+    return f"a level that wanders, by about {by} in {time}"
 
 
 def _noise(deviation: float, units: Units) -> str:

@@ -142,8 +142,8 @@ def draw(key: Key[Array, ""], count: int, points: int) -> tuple[Int[Array, "n t"
 
 def true_variables(key: Key[Array, ""], count: int) -> Float[Array, "n v"]:
     """The variables with which `draw` draws: noise of a tenth, lengths and periods that a series has room for."""
-    centre = jnp.log(jnp.array([0.1, 0.5, 1.0, 1.0, 0.1, 0.3, 0.2, 0.9, 0.1, 0.8, 1.0]))
-    spread = jnp.array([0.4, 0.3, 0.3, 0.2, 0.6, 0.4, 0.4, 0.2, 0.5, 0.3, 0.0])
+    centre = jnp.log(jnp.array([0.1, 0.5, 1.0, 1.0, 1.0, 0.1, 0.3, 0.2, 0.9, 0.1, 0.8, 1.0]))
+    spread = jnp.array([0.4, 0.3, 0.3, 0.3, 0.2, 0.6, 0.4, 0.4, 0.2, 0.5, 0.3, 0.0])
     kind = jax.vmap(lambda tokens: layout(tokens, True).kind)(_truths(count))
     return centre[kind] + spread[kind] * jax.random.normal(jax.random.split(key)[0], kind.shape)
 

@@ -20,6 +20,7 @@ START_MEAN = {
     "noise": -2.0,
     "constant": -1.0,
     "slope": 0.0,
+    "wander": 0.5,
     "amplitude": -0.5,
     "SE": -2.0,
     "M12": -1.0,

@@ -12,17 +12,33 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from wakesleep.domains.timeseries.language import DECAYING, LIN, M12, M32, MOST_VARIABLES, PER, SE, TIMES, WN, C
+from wakesleep.domains.timeseries.language import (
+    ALONE,
+    DECAYING,
+    LIN,
+    M12,
+    M32,
+    MOST_VARIABLES,
+    PER,
+    RW,
+    SE,
+    SPELLINGS,
+    TIMES,
+    WN,
+    C,
+)
 
-KINDS = ("noise", "constant", "slope", "amplitude", "SE", "M12", "M32", "roundness", "period", "decay")
+KINDS = ("noise", "constant", "slope", "wander", "amplitude", "SE", "M12", "M32", "roundness", "period", "decay")
 """Kinds of variables, each with a prior of its own; a decay is the length of one that multiplies a Per."""
-NOISE, CONSTANT, SLOPE, AMPLITUDE, LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3, 4, 7, 8, 9
+NOISE, CONSTANT, SLOPE, WANDER, AMPLITUDE, LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3, 4, 5, 8, 9, 10
 NONE = len(KINDS)
 FLOOR = 1e-3
 """Every series has noise of at least this standard deviation: a thousandth of its own. It is part of the model."""
-SCALE_KIND = np.full(10, AMPLITUDE, np.int32)
-SCALE_KIND[[WN, C, LIN]] = NOISE, CONSTANT, SLOPE
-LENGTH_KIND = np.full(10, NONE, np.int32)
+FAR = 10.0
+"""A random walk forgets where it was over so many spans: within a few it is one, and it stays stationary."""
+SCALE_KIND = np.full(len(SPELLINGS), AMPLITUDE, np.int32)
+SCALE_KIND[[WN, C, LIN, RW]] = NOISE, CONSTANT, SLOPE, WANDER
+LENGTH_KIND = np.full(len(SPELLINGS), NONE, np.int32)
 LENGTH_KIND[[SE, M12, M32, PER]] = LENGTH, LENGTH + 1, LENGTH + 2, ROUNDNESS
 
 
@@ -47,7 +63,7 @@ def layout(tokens: Int[Array, "t"], scaled: bool) -> Layout:
     following = jnp.concatenate([leaf[1:], jnp.zeros(1, leaf.dtype)])
     decaying = _among(leaf, DECAYING)
     periodic = leaf == PER
-    scale = _among(leaf, (C, LIN, WN)) | ((decaying | periodic) & ~joined if scaled else jnp.zeros_like(joined))
+    scale = _among(leaf, (C, *ALONE)) | ((decaying | periodic) & ~joined if scaled else jnp.zeros_like(joined))
     has = jnp.stack([scale, decaying | periodic, periodic], axis=1)
     decay = decaying & joins & (following == PER)
     lengths = jnp.where(decay, DECAY, jnp.asarray(LENGTH_KIND)[leaf])
@@ -87,6 +103,9 @@ def differentiable(
     they need nothing but these arrays, which halves both the time to compile and the time to run.
     """
     scale, length, period = jnp.moveaxis(jnp.tensordot(shape.place.astype(theta.dtype), theta, 1), 1, 0)
+    walks = shape.leaf == RW
+    # A walk of variance s^2 a span: FAR / 2 s^2 exp(-d / FAR).
+    scale, length = scale + jnp.where(walks, 0.5 * np.log(FAR / 2), 0.0), jnp.where(walks, np.log(FAR), length)
     member = _terms(shape).astype(theta.dtype)
     leaves = _leaves(shape.leaf, length, period, lags.reshape(-1))
     stationary = (shape.leaf >= C) & (shape.leaf != LIN) & (shape.leaf != WN)
@@ -137,7 +156,7 @@ def _leaves(
     phase = np.pi * lags[None] * jnp.exp(-period)[:, None]
     sine = jnp.sin(phase)
     wave = jnp.where(kind == PER, 2 * (sine * shrink) ** 2, 0.0)
-    matern = (kind == M12) | (kind == M32)
+    matern = (kind == M12) | (kind == M32) | (kind == RW)
     exponent = jnp.where(matern, rough, jnp.where(kind == SE, 0.5 * ratio**2, wave))
     by_length = jnp.where(kind == M12, rough, jnp.where(kind == M32, rough**2 / (1 + rough), 2 * exponent))
     by_period = jnp.where(kind == PER, 4 * shrink**2 * sine * jnp.cos(phase) * phase, 0.0)

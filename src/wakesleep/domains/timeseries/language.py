@@ -17,14 +17,14 @@ from jaxtyping import Array, Float, Int
 from wakesleep.errors import Refusal
 from wakesleep.networks import END, Grammar, grammar
 
-SPELLINGS = ("", "+", "*", "C", "Lin", "SE", "M12", "M32", "Per", "WN")
+SPELLINGS = ("", "+", "*", "C", "Lin", "RW", "SE", "M12", "M32", "Per", "WN")
 TOKEN = {spelling: token for token, spelling in enumerate(SPELLINGS)}
-PLUS, TIMES, C, LIN, SE, M12, M32, PER, WN = range(1, 10)
+PLUS, TIMES, C, LIN, RW, SE, M12, M32, PER, WN = range(1, 11)
 DECAYING = (SE, M12, M32)
-ALONE = (LIN, WN)
+ALONE = (LIN, RW, WN)
 """Kernels that are no factor of a product."""
 PAPER = "C SE Per WN"
-ALL = "C Lin SE M12 M32 Per WN"
+ALL = "C Lin RW SE M12 M32 Per WN"
 MOST_VARIABLES = 12
 """The most continuous variables that an expression may have."""
 MOST_PERIODIC = 2
@@ -57,7 +57,7 @@ def rules(kernels: str = ALL, scaled: bool = True) -> Grammar:
             return _factor(state, kind, scaled) if kind in known else None
         if kind == TIMES:
             return (previous, term, True, left)
-        whole = term >= previous and not (term == previous and len(term) == 1 and term[0] in (C, LIN, WN))
+        whole = term >= previous and not (term == previous and len(term) == 1 and term[0] in (C, *ALONE))
         return (term, (), True, left) if whole and kind in (END, PLUS) else None
 
     return grammar(list(range(len(SPELLINGS))), ((), (), True, MOST_VARIABLES), move)
@@ -132,7 +132,7 @@ def canonical(terms: Iterable[Term], scaled: bool = True) -> Terms | None:
         simple = _simplify(term, scaled)
         if not simple or not _is_product(simple, scaled):
             return None
-        # Two constants, two lines and two noises are one each.
+        # Two constants, two lines, two walks and two noises are one each.
         if len(simple) > 1 or simple[0] not in (C, *ALONE) or simple not in found:
             found.append(simple)
     cost = sum(variables_of(f, i == 0, scaled) for term in found for i, f in enumerate(term))
@@ -141,7 +141,7 @@ def canonical(terms: Iterable[Term], scaled: bool = True) -> Terms | None:
 
 def _simplify(term: Term, scaled: bool) -> Term:
     """A product in order, without the factors that change nothing."""
-    if WN in term and LIN not in term:
+    if WN in term and not {LIN, RW} & set(term):
         return (WN,)
     once = [f for f in (SE, M12) if f in term] + [f for f in term if f not in (SE, M12, C)]
     if C in term and (not scaled or not once):
