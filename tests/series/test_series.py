@@ -21,7 +21,7 @@ from wakesleep.series.explanation import explain
 from wakesleep.series.exports import as_row, write_csv
 from wakesleep.series.neighbours import assemble, neighbours, parts_of
 from wakesleep.series.prediction import Conditions, Mixture, decompose, matrix, mixture, normal_cdf, nugget
-from wakesleep.series.search import Effort, posterior
+from wakesleep.series.search import Effort, Found, _next, posterior
 from wakesleep.series.wording import Units, duration, sentence
 
 
@@ -213,6 +213,26 @@ def test_neighbours_are_programs_of_the_language_that_keep_what_was_fitted():
     np.testing.assert_allclose(near["SE*Per + WN"].mean[[0, 1, 4]], THETA[[0, 1, 2]], rtol=1e-5)
     assert near["SE*Per + WN"].mean[3] == -2.0
     assert all(assemble(parts_of(n, True), 11, True) is not None for n in near.values())
+
+
+def test_a_factor_can_be_left_out_and_the_others_keep_their_fit():
+    z = kernel("SE*Per + WN")
+    around = neighbours(z, tuple(range(3, 11)), 11, True, iter([-2.0] * 99))
+    near = {text_of(np.asarray(n.tokens).tolist()): n for n in around}
+    np.testing.assert_allclose(near["SE + WN"].mean[:3], THETA[[0, 1, 4]], rtol=1e-5)
+    np.testing.assert_allclose(near["Per + WN"].mean[:4], THETA[[0, 2, 3, 4]], rtol=1e-5)
+
+
+def test_neighbours_of_a_new_best_are_tried_again():
+    """ "SE + WN" was tried beside another best program; once "Per + WN" is the best, it is tried from there."""
+    names = {text: tuple(np.asarray(kernel(text).tokens).tolist()) for text in ("Per + WN", "SE + WN", "M12 + WN")}
+    memory = {names[t]: Found(kernel(t), score) for t, score in (("Per + WN", 2.0), ("M12 + WN", 1.0))}
+    around = lambda z: iter([kernel("SE + WN")])  # noqa: E731
+    for tried in ({}, {names["SE + WN"]: {names["M12 + WN"]}}):
+        chosen = [tuple(np.asarray(z.tokens).tolist()) for z in _next(memory, tried, Effort(), around)]
+        assert names["SE + WN"] in chosen[2:]
+    (again,) = _next(memory, {names["SE + WN"]: set(names.values())}, Effort(), around)
+    assert tuple(np.asarray(again.tokens).tolist()) == names["Per + WN"]
 
 
 def test_sentences_name_lengths_periods_and_noise():

@@ -24,6 +24,8 @@ from wakesleep.train import Job, prepare
 EXAMPLES = (2, 3, 5, 8)
 """Numbers of examples that are calibrated; the concepts have ten strings each."""
 LEVELS = 201
+OTHERS = 57
+"""Other columns, a value of each of which is held against a column: no more than fit in one block with its own."""
 KNOWN = 512
 
 
@@ -40,17 +42,29 @@ def remembered(state: State, most: int = KNOWN) -> tuple[Int[np.ndarray, "p t"],
     return np.array([z for z, _ in best], np.int32), np.log(share / share.sum()).astype(np.float32)
 
 
-def calibrate(knowledge: Knowledge, some: list[Concept], seed: int = 0) -> Float[np.ndarray, "n q"]:
-    """Quantiles of the evidence for held-out members, given so many examples: a row for each of `EXAMPLES`."""
+def calibrate(
+    knowledge: Knowledge, some: list[Concept], seed: int = 0
+) -> tuple[Float[np.ndarray, "n q"], Float[np.ndarray, "n q"]]:
+    """Quantiles of the evidence for held-out members, and for values of others: a row for each of `EXAMPLES`."""
     draw = random.Random(seed)
-    rows = []
+    members, strangers = [], []
     for count in EXAMPLES:
-        evidence: list[float] = []
+        inside: list[float] = []
+        outside: list[float] = []
         for concept in some:
             strings = draw.sample(concept.train + concept.test, 10)
-            evidence += explain(strings[:count], knowledge).evidence(strings[count:]).tolist()
-        rows.append(np.quantile(np.maximum(evidence, -50.0), np.linspace(0, 1, LEVELS)))
-    return np.array(rows, np.float32)
+            others = draw.sample([c for c in some if c is not concept], min(OTHERS, len(some) - 1))
+            values = [v for v in (draw.choice(c.train + c.test) for c in others) if v not in strings]
+            evidence = explain(strings[:count], knowledge).evidence(strings[count:] + values).tolist()
+            inside += evidence[: len(strings) - count]
+            outside += evidence[len(strings) - count :]
+        members.append(_quantiles(inside))
+        strangers.append(_quantiles(outside))
+    return np.array(members), np.array(strangers)
+
+
+def _quantiles(evidence: list[float]) -> Float[np.ndarray, "q"]:
+    return np.quantile(np.maximum(evidence, -50.0), np.linspace(0, 1, LEVELS)).astype(np.float32)
 
 
 def make(job: Job, state: State) -> Knowledge:
@@ -63,8 +77,9 @@ def make(job: Job, state: State) -> Knowledge:
         "examples": list(EXAMPLES),
     }
     nothing = jnp.zeros((len(EXAMPLES), LEVELS))
-    start = gather(state.model, jnp.asarray(known), jnp.asarray(log_weight), nothing, notes)
-    return start._replace(calibration=jnp.asarray(calibrate(start, concepts("calibration"))))
+    start = gather(state.model, jnp.asarray(known), jnp.asarray(log_weight), nothing, nothing, notes)
+    members, strangers = calibrate(start, concepts("calibration"))
+    return start._replace(calibration=jnp.asarray(members), strangers=jnp.asarray(strangers))
 
 
 def main(run_path: Path, output: Path) -> None:

@@ -89,20 +89,34 @@ class Explanation:
     def _said(self, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
         return _log_each(self.knowledge.model, programs, strings)
 
-    def accepts(self, strings: Iterable[Any], share: float = 0.95) -> Bool[np.ndarray, "s"]:
-        """Whether each string is taken for a member, so that about `share` of the true members are."""
+    def accepts(self, strings: Iterable[Any], share: float | None = 0.95) -> Bool[np.ndarray, "s"]:
+        """Whether each string is taken for a member, so that about `share` of the true members are.
+
+        With None, as many as give the fewest errors: of members refused and strangers accepted alike.
+        """
         return self.evidence(strings) > self.threshold(share)
 
-    def threshold(self, share: float) -> float:
+    def threshold(self, share: float | None) -> float:
         """The evidence that is passed by that share of the true members, measured on other columns.
 
         A string that no regex allows has the least evidence there is, and never passes.
         """
-        require_share("share", share)
-        table = np.asarray(self.knowledge.calibration)
-        counts = np.log(self.knowledge.notes["examples"])
-        levels = [np.interp(1 - share, np.linspace(0, 1, table.shape[1]), row) for row in table]
-        return max(float(np.interp(np.log(max(len(self.examples), 1)), counts, levels)), float(np.log(STRAY)) + 1e-4)
+        members, levels = self._measured(self.knowledge.calibration)
+        if share is None:
+            strangers, _ = self._measured(self.knowledge.strangers)
+            errors = levels + 1 - np.interp(members, strangers, levels)
+            found = members[np.argmin(errors)]
+        else:
+            require_share("share", share)
+            found = np.interp(1 - share, levels, members)
+        return max(float(found), float(np.log(STRAY)) + 1e-4)
+
+    def _measured(self, table: Float[Array, "n q"]) -> tuple[Float[np.ndarray, "q"], Float[np.ndarray, "q"]]:
+        """The quantiles of the evidence for as many examples as there are here, and their levels."""
+        rows, counts = np.asarray(table, np.float64), np.log(self.knowledge.notes["examples"])
+        here = np.log(max(len(self.examples), 1))
+        found = np.array([np.interp(here, counts, column) for column in rows.T])
+        return found, np.linspace(0, 1, rows.shape[1])
 
     def sample(self, count: int, seed: int = 0) -> list[str]:
         """New strings, each from a regex drawn from the posterior."""
@@ -119,7 +133,7 @@ class Explanation:
 
 def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None = None, seed: int = 0) -> Explanation:
     """The regexes that explain some strings of a column; those outside of the alphabet are left out."""
-    start, effort = time.monotonic(), effort or Effort()
+    start = time.monotonic()
     listed = _listed(values)
     usable = [v for v in dict.fromkeys(listed) if v and in_alphabet(v) and len(v) <= LENGTHS[-1]]
     if not usable:
@@ -128,17 +142,23 @@ def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None =
         )
     shuffled = random.Random(seed).sample(usable, len(usable))
     judged = shuffled[:JUDGED]
+    posterior, scored = _infer(judged, knowledge, effort or Effort(), seed)
+    patterns = _patterns(posterior, max(map(len, usable)))
+    return Explanation(tuple(judged), patterns, Cost(scored, time.monotonic() - start), knowledge, posterior)
+
+
+def _infer(judged: list[str], knowledge: Knowledge, effort: Effort, seed: int) -> tuple[Weighted, int]:
+    """The posterior over regexes, and how many were scored; of several searches each has half of the rounds."""
     said = _log_each(knowledge.model, knowledge.known, judged)
     anywhere = _log_mixture(knowledge.log_weight, said)
     searches = _searches(judged, seed)
+    effort = effort if len(searches.rows) == 1 else effort._replace(rounds=-(-effort.rounds // 2))
     found = _candidates(searches, said, judged, knowledge, effort, seed)
     log_joint = _log_joint(knowledge, found, judged, anywhere)
     more = wider(found[np.argsort(-log_joint, kind="stable")[:WIDENED]])
     log_joint = np.concatenate([log_joint, _log_joint(knowledge, more, judged, anywhere)])
     posterior = _normalised(np.concatenate([found, more]), log_joint)
-    patterns = _patterns(posterior, max(map(len, usable)))
-    cost = Cost(len(searches.rows) * effort.programs + len(said), time.monotonic() - start)
-    return Explanation(tuple(judged), patterns, cost, knowledge, posterior)
+    return posterior, len(said) + len(searches.rows) * effort.programs + len(more)
 
 
 def _listed(strings: Iterable[Any]) -> list[str]:
@@ -265,7 +285,7 @@ def _log_prior(model: Model, programs: Int[np.ndarray, "k t"]) -> Float[np.ndarr
     """log p(z); a regex with alternation at its top is two concepts, each as likely as alone, with `EITHER`."""
     parts = [branches(z) for z in programs.tolist()]
     flat = np.array([branch for part in parts for branch in part], np.int32)
-    log_p = np.concatenate([np.asarray(log_written(model, some), np.float64) for _, some in _rooms(flat)])
+    log_p = np.concatenate([np.zeros(0), *(np.asarray(log_written(model, some)) for _, some in _rooms(flat))])
     starts = np.cumsum([0, *map(len, parts)])
     found = [log_p[a:b].sum() + np.log(EITHER) * (b - a - 1) for a, b in itertools.pairwise(starts)]
     return np.array(found)

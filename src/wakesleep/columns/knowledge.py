@@ -30,13 +30,15 @@ class Knowledge(NamedTuple):
     """log p of each as a program."""
     calibration: Float[Array, "n q"]
     """The quantiles, at equal distances from 0 to 1, of the evidence for true members: a row for each of `examples`."""
+    strangers: Float[Array, "n q"]
+    """The same for values of other columns."""
     notes: dict[str, Any]
     """The settings of the model, what it was trained on, and the numbers of examples that were calibrated."""
 
 
 def save(path: Path, knowledge: Knowledge) -> None:
     """Writes a knowledge file."""
-    arrays = (knowledge.model, knowledge.known, knowledge.log_weight, knowledge.calibration)
+    arrays = (knowledge.model, knowledge.known, knowledge.log_weight, knowledge.calibration, knowledge.strangers)
     models.save(path, arrays, knowledge.notes | {"rows": knowledge.known.shape, "levels": knowledge.calibration.shape})
 
 
@@ -51,17 +53,22 @@ def load(path: Path | None = None) -> Knowledge:
         jnp.zeros(notes["rows"], jnp.int32),
         jnp.zeros(notes["rows"][0]),
         jnp.zeros(notes["levels"]),
+        jnp.zeros(notes["levels"]),
     )
-    model, known, log_weight, calibration = models.load(path, like)
-    return gather(model, known, log_weight, calibration, notes)
+    return gather(*models.load(path, like), notes)
 
 
 def gather(
-    model: Model, known: Int[Array, "p t"], log_weight: Float[Array, "p"], calibration: Array, notes: dict[str, Any]
+    model: Model,
+    known: Int[Array, "p t"],
+    log_weight: Float[Array, "p"],
+    calibration: Float[Array, "n q"],
+    strangers: Float[Array, "n q"],
+    notes: dict[str, Any],
 ) -> Knowledge:
     """Knowledge of which all is given but what follows from it."""
     model = smooth(model)
-    return Knowledge(model, known, log_weight, log_written(model, known), calibration, notes)
+    return Knowledge(model, known, log_weight, log_written(model, known), calibration, strangers, notes)
 
 
 @eqx.filter_jit

@@ -45,7 +45,7 @@ class Plan:
     """Iterations of each fit: with the differences and the ten points, 35 likelihood evaluations for a program."""
     ks: tuple[int, ...] = (10,)
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO")
-    recovered: int = 20
+    recovered: int = 40
     rounds: int = 8
     """Rounds of search for a series that is explained."""
     classic: tuple[str, ...] = CLASSIC

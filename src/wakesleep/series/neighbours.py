@@ -83,6 +83,7 @@ def neighbours(
     for i, part in enumerate(parts):
         others = parts[:i] + parts[i + 1 :]
         changed.append(others)
+        changed += [[*others, p] for p in _without(part, scaled, periods)]
         if RW in known and len(part.term) == 1 and part.term[0] in DECAYING:
             changed.append([*others, new_term((RW,), scaled, periods)])
         for factor in known:
@@ -93,6 +94,13 @@ def neighbours(
         found = assemble(candidate, length, scaled) if candidate else None
         if found is not None:
             yield found
+
+
+def _without(part: Part, scaled: bool, periods: Iterator[float]) -> Iterator[Part]:
+    """A product with one factor less; its scale and the variables of the others are kept."""
+    for i in range(len(part.term) if len(part.term) > 1 else 0):
+        made = new_term(part.term[:i] + part.term[i + 1 :], scaled, periods)
+        yield Part(made.term, _kept(part, made))
 
 
 def _with(part: Part, factor: int, scaled: bool, periods: Iterator[float]) -> Iterator[Part]:

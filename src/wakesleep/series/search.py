@@ -29,6 +29,9 @@ SIMPLE = (
 PEAKS, AGAIN = 4, 3
 
 
+Name = tuple[int, ...]
+
+
 class Effort(NamedTuple):
     """How much is searched for a series."""
 
@@ -87,8 +90,8 @@ def search(
     allowed = _allowed(model)
     batch = jax.tree.map(lambda a: jnp.asarray(a)[None], x)
     periods = cycle(peaks(x))
-    memory: dict[tuple[int, ...], Found] = {}
-    tried: dict[tuple[int, ...], int] = {}
+    memory: dict[Name, Found] = {}
+    tried: dict[Name, set[Name]] = {}
     queue: list[Kernel] = _simple(allowed, length, scaled, periods)
     for done in range(effort.rounds):
         if done == 1:
@@ -97,11 +100,16 @@ def search(
         if done > 1 or not queue:
             queue += _next(memory, tried, effort, lambda z: neighbours(z, allowed, length, scaled, periods))
         chosen, queue = _chosen(queue, effort.batch), queue[effort.batch :] if done < 1 else []
-        # What began far from any fit may be tried again from a fitted neighbour.
+        # What began far from any fit may be tried again from a fitted neighbour, and from a better one.
         for z in chosen if done > 1 else ():
-            tried[_name(z)] = tried.get(_name(z), 0) + 1
+            tried.setdefault(_name(z), set()).add(_name(_best(memory)[0].z))
         _remember(memory, chosen, *fit(model, _stack(chosen, effort.batch), batch), effort.memory_size)
         report(done + 1)
+    return _best(memory)
+
+
+def _best(memory: dict[Name, Found]) -> list[Found]:
+    """What is remembered, the best first."""
     return sorted(memory.values(), key=lambda f: -f.log_joint)
 
 
@@ -111,9 +119,9 @@ def best_fits(model: Model, x: Series, begun: list[Kernel], visits: int) -> list
     z = _stack(begun, len(begun))
     for _ in range(visits):
         z, log_joint = fit(model, z, batch)
-    memory: dict[tuple[int, ...], Found] = {}
+    memory: dict[Name, Found] = {}
     _remember(memory, begun, z, log_joint, len(begun))
-    return sorted(memory.values(), key=lambda f: -f.log_joint)
+    return _best(memory)
 
 
 def posterior(found: list[Found]) -> Float[np.ndarray, "k"]:
@@ -142,17 +150,25 @@ def _simple(allowed: tuple[int, ...], length: int, scaled: bool, periods: Iterat
 
 
 def _next(
-    memory: dict, tried: dict[tuple[int, ...], int], effort: Effort, around: Callable[[Kernel], Iterator[Kernel]]
+    memory: dict[Name, Found],
+    tried: dict[Name, set[Name]],
+    effort: Effort,
+    around: Callable[[Kernel], Iterator[Kernel]],
 ) -> list[Kernel]:
-    """The untried neighbours of the best programs, and those programs again, to fit them further."""
-    best = sorted(memory.values(), key=lambda f: -f.log_joint)
+    """The untried neighbours of the best programs, and those programs again, to fit them further.
+
+    Those of the very best count as untried until they were tried while it was the best: they begin with its fit.
+    """
+    best = _best(memory)
+    first = _name(best[0].z)
     for width in range(effort.expanded, len(best) + effort.expanded, effort.expanded):
-        near = [[z for z in around(f.z) if tried.get(_name(z), 0) < 1] for f in best[:width]]
-        fresh = [z for group in zip_all(near) for z in group]
+        near = [[z for z in around(f.z) if _name(z) not in tried] for f in best[1:width]]
+        nearest = [z for z in around(best[0].z) if first not in tried.get(_name(z), ())]
+        fresh = [z for group in zip_all([nearest, *near]) for z in group]
         if fresh:
             return [f.z for f in best[:2]] + fresh
     # Everything near is tried: fits from other periods.
-    return [z for f in best for z in islice(around(f.z), 6) if tried.get(_name(z), 0) < AGAIN] or [best[0].z]
+    return [z for f in best for z in islice(around(f.z), 6) if len(tried.get(_name(z), ())) < AGAIN] or [best[0].z]
 
 
 def zip_all(groups: list[list[Any]]) -> Iterator[list[Any]]:
@@ -163,7 +179,7 @@ def zip_all(groups: list[list[Any]]) -> Iterator[list[Any]]:
 
 def _chosen(queue: list[Kernel], size: int) -> list[Kernel]:
     """The first of the queue, every program once."""
-    chosen: dict[tuple[int, ...], Kernel] = {}
+    chosen: dict[Name, Kernel] = {}
     for z in queue:
         if len(chosen) < size and _name(z) not in chosen:
             chosen[_name(z)] = z
@@ -192,7 +208,7 @@ def _each(batch: Kernel) -> list[Kernel]:
     return [jax.tree.map(lambda a, i=i: np.asarray(a[i]), batch) for i in range(count)]
 
 
-def _name(z: Kernel) -> tuple[int, ...]:
+def _name(z: Kernel) -> Name:
     return tuple(np.asarray(z.tokens).tolist())
 
 
