@@ -2,7 +2,9 @@
 
 import json
 import re
+from dataclasses import replace
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -53,6 +55,16 @@ def test_log_prob_is_that_of_the_mixture_of_regexes(codes):
     assert log_p[-1] == -np.inf
     distinct = list(dict.fromkeys(samples))
     assert 0.0 < np.exp(codes.log_prob(distinct)).sum() <= 1 + 1e-4
+
+
+def test_the_threshold_of_fewest_errors_is_where_strangers_end_and_members_are_still_few(codes):
+    """Members have evidence from 0 to 10, strangers from 0 to 2: refusing below 2 costs a fifth of the members."""
+    levels = jnp.tile(jnp.linspace(0, 1, 11), (4, 1))
+    made = codes.knowledge._replace(calibration=10 * levels, strangers=2 * levels)
+    found = replace(codes, knowledge=made)
+    assert found.threshold(None) == pytest.approx(2.0)
+    assert found.threshold(0.8) == pytest.approx(2.0)
+    assert found.accepts(["HF9"], share=None).all()
 
 
 def test_a_higher_share_accepts_more(codes):

@@ -42,9 +42,12 @@ EFFORTS = {
 
 
 @eqx.filter_jit
-def search(key: Key[Array, ""], model: Model, start: Memory, x: Strings, effort: Effort) -> Weighted:
-    """The best programs for each of a batch of columns, from a memory of known ones; the best first."""
+def search(
+    key: Key[Array, ""], model: Model, known: Memory, made: Int[Array, "b k t"], x: Strings, effort: Effort
+) -> Weighted:
+    """The best programs for each of a batch of columns, from known ones and from some made for them; the best first."""
     h = jax.vmap(model.recognition.encode)(x, None)
+    start, _ = jax.vmap(mem.merge)(known, Memory(made, score(model, made, x, None)))
 
     def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
         key_propose, key_mutate = jax.random.split(key)
