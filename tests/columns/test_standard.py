@@ -87,6 +87,7 @@ def test_what_could_be_slow_is_written_wider_and_bounded():
         (r"(ab|c)\d?", r"^(?:ab|c)\d?$"),
         (r"\l\l*\w", r"^[a-z]+[A-Za-z0-9]$"),
         (r"(-\d)+", r"^(?:-\d)+$"),
+        (r"555-aaaaa", r"^555-a{5}$"),
     ],
 )
 def test_standard_regexes_read_well(text, pattern):

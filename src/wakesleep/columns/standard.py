@@ -111,8 +111,7 @@ def _spell(run: _Run) -> str:  # noqa: PLR0911, one line a case
         case least, None:
             return f"{run.atom}{{{least},}}"
         case least, most if least == most:
-            # A pair of characters is shorter than its count.
-            return run.atom * 2 if least == 2 and len(run.atom) <= 2 else f"{run.atom}{{{least}}}"
+            return min(run.atom * least, f"{run.atom}{{{least}}}", key=len)
         case least, most:
             return f"{run.atom}{{{least},{most}}}"
 
