@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import equinox as eqx
 import jax
@@ -12,6 +13,7 @@ import pytest
 
 from wakesleep import runs
 from wakesleep import train as training
+from wakesleep.checkpoints import Saver
 from wakesleep.errors import Refusal
 from wakesleep.runs import Config
 
@@ -146,3 +148,16 @@ def wait_for_progress(path, process, seconds=120):
             return
         time.sleep(0.02)
     raise AssertionError("the run wrote no checkpoint")
+
+
+def test_a_straggling_write_is_not_told_but_other_errors_are(tmp_path, monkeypatch):
+    told: list[str] = []
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: told.append(f"hook: {error}"))
+    monkeypatch.setattr(sys, "unraisablehook", lambda given: told.append(f"unraisable: {given.exc_value}"))
+    hooks = sys.excepthook, sys.unraisablehook
+    with Saver(tmp_path):
+        for text in ("Event loop is closed", "another"):
+            sys.excepthook(RuntimeError, RuntimeError(text), None)
+            sys.unraisablehook(SimpleNamespace(exc_value=RuntimeError(text)))
+    assert told == ["hook: another", "unraisable: another"]
+    assert (sys.excepthook, sys.unraisablehook) == hooks

@@ -38,7 +38,9 @@ class Saver:
 
         # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
         logging.getLogger("absl").setLevel(logging.CRITICAL)
-        self.hook, sys.excepthook = sys.excepthook, _ignoring_stragglers(sys.excepthook)
+        self.hooks = sys.excepthook, sys.unraisablehook
+        sys.excepthook = _ignoring_stragglers(sys.excepthook, lambda kind, error, trace: error)
+        sys.unraisablehook = _ignoring_stragglers(sys.unraisablehook, lambda given: given.exc_value)
         self.folder = folder
         self.error: BaseException | None = None
         self.step: int | None = None
@@ -53,7 +55,7 @@ class Saver:
             self.wait()
             processes.meet("the last checkpoint is written")
             self.orbax.close()
-            sys.excepthook = self.hook
+            sys.excepthook, sys.unraisablehook = self.hooks
 
     def save(self, state: State) -> None:
         """Begins to write a checkpoint of the state, which may change as soon as this returns."""
@@ -192,12 +194,16 @@ def _check_digests(path: Path, earlier: list[int]) -> None:
         raise Refusal(f"The checkpoint {path} is damaged; {offer}.")
 
 
-def _ignoring_stragglers(hook: Callable[..., Any]) -> Callable[..., Any]:
-    """The hook, but for writes that end after another has failed: they find Orbax's event loop closed and say so."""
+def _ignoring_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Callable[..., Any]:
+    """The hook, but for writes that end after another has failed: they find Orbax's event loop closed and say so.
 
-    def told(kind: type[BaseException], error: BaseException, trace: Any) -> None:
+    They say it from a thread of their own, through the one hook or the other.
+    """
+
+    def told(*given: Any) -> None:
+        error = error_of(*given)
         if not (isinstance(error, RuntimeError) and str(error) == "Event loop is closed"):
-            hook(kind, error, trace)
+            hook(*given)
 
     return told
 

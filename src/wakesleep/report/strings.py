@@ -91,7 +91,7 @@ def table_peers(folder: Path) -> str:
     rows = [r for r in _benchmark(folder) if r["what"] == "columns"]
     counts = sorted({r["examples"] for r in rows})
     by = {(r["tool"], r["examples"]): r for r in rows}
-    tools = list(dict.fromkeys(r["tool"] for r in rows))
+    tools = sorted(dict.fromkeys(r["tool"] for r in rows), key=lambda tool: tool != "wakesleep")  # ours first
     head = [
         "balanced accuracy",
         *(f"n = {n}" for n in counts),

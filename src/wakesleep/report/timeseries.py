@@ -29,7 +29,7 @@ ALGORITHMS = ("MWS", "RWS", "VIMCO")
 def table_measure(folder: Path, measure: str = "log_density") -> str:
     """One measure of every series by every method, and its mean; the best of a line is bold."""
     rows = _rows(folder, "extrapolation")
-    methods = list(dict.fromkeys(r["method"] for r in rows))
+    methods = _methods(rows)
     by = {(r["series"], r["method"]): r[measure] for r in rows}
     names = list(dict.fromkeys(r["series"] for r in rows))
     lines = [[name, *_line([by.get((name, m)) for m in methods], measure)] for name in names]
@@ -38,6 +38,11 @@ def table_measure(folder: Path, measure: str = "log_density") -> str:
     if measure != "rmse":
         lines.append([f"mean of {len(whole)}", *_line(means, measure)])
     return markdown([measure.replace("_", " "), *methods], lines)
+
+
+def _methods(rows: list[Row]) -> list[str]:
+    """The methods that have rows, ours first."""
+    return sorted(dict.fromkeys(r["method"] for r in rows), key=lambda method: method != "wakesleep")
 
 
 def _line(values: list[float | None], measure: str) -> list[str]:
@@ -51,7 +56,7 @@ def _line(values: list[float | None], measure: str) -> list[str]:
 def table_timeseries(folder: Path) -> str:
     """The means over all series by every method."""
     rows = _rows(folder, "extrapolation")
-    methods = list(dict.fromkeys(r["method"] for r in rows))
+    methods = _methods(rows)
     names = {r["series"] for r in rows}
     whole = [n for n in names if {r["method"] for r in rows if r["series"] == n} == set(methods)]
     lines = []
