@@ -186,12 +186,19 @@ def listed(path: Path) -> set[str]:
     return {p.name for p in folder.iterdir()} if folder.exists() else set()
 
 
-def missing(path: Path, saved: list[int]) -> str:
-    """What is wrong with the checkpoints that a killed process left, if anything is."""
+def not_whole(path: Path, saved: list[int]) -> str:
+    """Which checkpoint is not as it was written, if any is."""
     for step in saved:
         folder = path / "checkpoints" / f"{step:09d}"
         if json.loads((folder / "digest.json").read_text()) != files.digests(folder, "digest.json"):
             return f"the checkpoint of step {step} is not whole"
+    return ""
+
+
+def missing(path: Path, saved: list[int]) -> str:
+    """What is wrong with the checkpoints that a killed process left, if anything is."""
+    if wrong := not_whole(path, saved):
+        return wrong
     known = path.with_suffix(".last")
     last = int(known.read_text()) if known.exists() else 0
     known.write_text(str(max(saved, default=0)))
@@ -292,7 +299,7 @@ def full_disks(work: Path, tries: int) -> Row:
             refused += code == 2
             if code != 2 or "Traceback" in said or "No space left" not in said:
                 lost.append(f"{size} kB: ended with {code}: {said[-300:]}")
-            if wrong := missing(path, sorted(runs_saved(path)) if max(runs_saved(path)) else []):
+            if wrong := not_whole(path, sorted(runs_saved(path)) if max(runs_saved(path)) else []):
                 lost.append(f"{size} kB: {wrong}")
             subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
             if code := end(begin(["resume", str(path)], log)):
