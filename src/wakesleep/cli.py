@@ -217,7 +217,8 @@ def explain(
         )
         show_series(explanations.keep_series(rows, ahead, most, picture, csv), as_json)
         return
-    found = explanations.explain(target, file, most, steps, _pairs(settings), picture, film, screen.err)
+    wanted = explanations.Wanted(most, picture, film)
+    found = explanations.explain(target, file, wanted, steps, _pairs(settings), screen.err)
     show_programs(found, as_json)
 
 
@@ -326,12 +327,8 @@ def version() -> None:
     print(__version__)
 
 
-# The options of `explain` that some targets alone can serve; the rest take them from a file or a run.
-SERVED = {
-    "strings": ("column", "export"),
-    "timeseries": ("set", "picture", "column", "time", "csv"),
-    "characters": ("set", "picture", "film"),
-}
+# The options of `explain` that a target takes, where they are not those of all others.
+SERVED = {"strings": ("column", "export"), "timeseries": ("set", "picture", "column", "time", "csv")}
 
 
 def _check_options(target: str, given: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from rich.console import Console
 from wakesleep import evaluate as ev
 from wakesleep import train as training
 from wakesleep.commands import Rows, cache_compilation, load_run
-from wakesleep.domain import Domain
+from wakesleep.domain import Dataset, Domain
 from wakesleep.domains import DOMAINS
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
@@ -69,34 +69,31 @@ def trained(target: str) -> Trained:
     return Trained(domain, settings, model, None)
 
 
-def explain(
-    target: str,
-    file: Path,
-    most: int,
-    steps: int,
-    settings: dict,
-    picture: Path | None,
-    film: Path | None,
-    console: Console,
-) -> Rows:
+class Wanted(NamedTuple):
+    """What is to be shown of the programs that are found."""
+
+    most: int
+    """Programs of each observation."""
+    picture: Path | None = None
+    film: Path | None = None
+
+
+def explain(target: str, file: Path, wanted: Wanted, steps: int, settings: dict, console: Console) -> Rows:
     """Programs for a user's observations: from a trained run, from a shipped model, or learned from the file alone."""
     cache_compilation()
     if target in DOMAINS and (find_domain(target).shipped is None or settings):
-        return _learn_and_explain(target, file, most, steps, settings, picture, film, console)
+        return _learn_and_explain(target, file, wanted, steps, settings, console)
     known = trained(target)
-    _check_film(known.domain, film)
+    _check_film(known.domain, wanted.film)
     data = known.domain.load(known.domain.configure(known.settings | settings | {known.domain.data_setting: file}))
     if known.train is not None and _shapes(known.train) != _shapes(data.train):
         raise Refusal(
             f"The observations of {file} have another shape than those of {target}: "
             f"explain them from scratch with: wakesleep explain {known.domain.name} {file}"
         )
-    weighted = ev.posterior(jax.random.key(0), known.model, data.train, memory_size=max(most, 10), revise=REVISED)
-    if picture is not None:
-        _draw(known.domain, known.model, data.train, weighted, data.names, most, picture)
-    if film is not None:
-        _film(known.domain, known.model, weighted, film)
-    return training.describe(known.domain, weighted, data.train, data.names, most)
+    size = max(wanted.most, 10)
+    weighted = ev.posterior(jax.random.key(0), known.model, data.train, memory_size=size, revise=REVISED)
+    return _present(known.domain, known.model, data, weighted, wanted)
 
 
 def _shapes(data: Observations) -> Any:
@@ -115,30 +112,25 @@ def _film(domain: Domain, model: Model, weighted: Weighted, path: Path) -> None:
     domain.film(model.evaluator, jax.tree.map(lambda a: np.asarray(a[0, best]), weighted.programs), path)
 
 
-def _learn_and_explain(
-    name: str,
-    file: Path,
-    most: int,
-    steps: int,
-    settings: dict,
-    picture: Path | None,
-    film: Path | None,
-    console: Console,
-) -> Rows:
+def _present(domain: Domain, model: Model, data: Dataset, weighted: Weighted, wanted: Wanted) -> Rows:
+    """The programs in words, and drawn and filmed where that is wanted."""
+    if wanted.picture is not None:
+        _draw(domain, model, data.train, weighted, data.names, wanted.most, wanted.picture)
+    if wanted.film is not None:
+        _film(domain, model, weighted, wanted.film)
+    return training.describe(domain, weighted, data.train, data.names, wanted.most)
+
+
+def _learn_and_explain(name: str, file: Path, wanted: Wanted, steps: int, settings: dict, console: Console) -> Rows:
     domain = find_domain(name)
-    _check_film(domain, film)
+    _check_film(domain, wanted.film)
     settings = settings | {domain.data_setting: str(file)}
     size = min(20, len(domain.load(domain.configure(settings)).train))
     job = training.prepare(Config(name, steps=steps, memory_size=20, proposals=20, batch_size=size, settings=settings))
     console.print(job.dataset.note, highlight=False, markup=False)
     with Reporter(console, steps) as report:
         state = training.train(job, None, job.start(), report)
-    weighted = training.posterior(job, state)
-    if picture is not None:
-        _draw(job.domain, state.model, job.dataset.train, weighted, job.dataset.names, most, picture)
-    if film is not None:
-        _film(job.domain, state.model, weighted, film)
-    return training.describe(job.domain, weighted, job.dataset.train, job.dataset.names, most)
+    return _present(job.domain, state.model, job.dataset, training.posterior(job, state), wanted)
 
 
 def survey_strings(file: str, column: str | None, effort: str, seed: int, console: Console) -> list["Finding"]:

@@ -12,7 +12,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from wakesleep.keys import fused
 from wakesleep.model import Prior, Scalar
@@ -136,13 +136,20 @@ def read(tokens: Tokens, writer: Writer, h: Any, rules: Grammar) -> Scalar:
 
 def edit(key: Key[Array, ""], tokens: Tokens, rules: Grammar) -> Tokens:
     """The sequence with one token replaced, inserted or left out, at random; the rules may ban what comes of it."""
-    length, words = tokens.shape[0], rules.kind.shape[0]
+    words = rules.kind.shape[0]
     u = jax.random.uniform(fused(key), (3,))
     used = jnp.sum(tokens != END)
     insert, leave = u[0] < 1 / 3, u[0] > 2 / 3
     place = (u[1] * (used + insert)).astype(jnp.int32)
     token = 1 + (u[2] * (words - 1)).astype(tokens.dtype)
-    here = jnp.arange(length)
+    return change(tokens, insert, leave, place, token)
+
+
+def change(
+    tokens: Tokens, insert: Bool[Array, ""], leave: Bool[Array, ""], place: Int[Array, ""], token: Int[Array, ""]
+) -> Tokens:
+    """The sequence with a token inserted at a place, or with the one there left out, or else replaced."""
+    here = jnp.arange(tokens.shape[0])
     later = jnp.concatenate([tokens[:1], tokens[:-1]])
     sooner = jnp.concatenate([tokens[1:], jnp.zeros(1, tokens.dtype)])
     inserted = jnp.where(here < place, tokens, jnp.where(here == place, token, later))

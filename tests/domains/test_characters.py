@@ -322,9 +322,8 @@ def test_the_shipped_model_explains_a_drawing_and_draws_new_ones(tmp_path):
     page[10:50, 28:32] = 0
     save_png(tmp_path / "line.png", page)
     pictures = [tmp_path / name for name in ("strip.png", "film.gif", "new.png")]
-    found = explanations.explain(
-        "characters", tmp_path / "line.png", 2, 0, {}, pictures[0], pictures[1], Console(quiet=True)
-    )
+    wanted = explanations.Wanted(2, *pictures[:2])
+    found = explanations.explain("characters", tmp_path / "line.png", wanted, 0, {}, Console(quiet=True))
     assert found[0]["name"] == "line.png"
     assert 0 < found[0]["programs"][0]["probability"] <= 1
     assert len(explanations.sample("characters", 2, 0, None, pictures[2])) == 2

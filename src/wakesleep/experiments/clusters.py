@@ -46,7 +46,7 @@ class Plan:
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO")
 
 
-ALL = ("MWS", "RWS", "VIMCO", "MWS-explore", "MWS-fantasy", "MWS-expected")
+ALL = ("MWS", "RWS", "VIMCO", "MWS-explore", "MWS-fantasy", "MWS-expected", "MWS (M = K, R = 1)")
 FULL = {
     "clusters": Plan(algorithms=ALL),
     "sparsity": Plan(steps=10_000, seeds=5, ks=(2, 5, 10, 20)),

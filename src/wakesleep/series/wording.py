@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wakesleep.domains.timeseries.language import DECAYING, LIN, M12, M32, PER, RW, SE, WN, C
+from wakesleep.domains.timeseries.language import ALONE, DECAYING, LIN, M12, M32, PER, RW, SE, WN, C
 from wakesleep.series.neighbours import Part
 
 NAMED = {
@@ -52,7 +52,7 @@ def _weight(scaled: bool) -> Callable[[Part], tuple[bool, float]]:
     """Terms in the order of their size, noise last."""
 
     def size(part: Part) -> tuple[bool, float]:
-        has_scale = scaled or part.term[0] in (C, LIN, RW, WN)
+        has_scale = scaled or part.term[0] in (C, *ALONE)
         return part.term != (WN,), part.values[0] if has_scale else 0.0
 
     return size

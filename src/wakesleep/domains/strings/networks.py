@@ -18,7 +18,7 @@ from wakesleep.domains.strings.evaluator import ABSENT, MEMBERS, PAST, Strings
 from wakesleep.domains.strings.language import FIRST_CLASS, OPTIONAL, RULES, SPELLINGS
 from wakesleep.keys import fused
 from wakesleep.model import Recognition, Scalar, frozen
-from wakesleep.networks import END, Grammar, Lstm, Opinion, Tokens, Writer, read, write
+from wakesleep.networks import END, Grammar, Lstm, Opinion, Tokens, Writer, change, read, write
 
 SYMBOLS = PAST + 1
 FAINT = 0.01
@@ -189,10 +189,4 @@ def mutate(key: Key[Array, ""], z: Tokens, x: Strings) -> Tokens:
     character = x.characters[row, column].astype(jnp.int32)
     literal = jnp.where(character == PAST, OPTIONAL, character + 1)
     token = jnp.where(uniform[5] < 0.5, special, literal)
-    i = jnp.arange(z.shape[0])
-    shorter = jnp.concatenate([z[1:], jnp.zeros(1, z.dtype)])
-    longer = jnp.concatenate([jnp.zeros(1, z.dtype), z[:-1]])
-    deleted = jnp.where(i < place, z, shorter)
-    replaced = jnp.where(i == place, token, z)
-    inserted = jnp.where(i < place, z, jnp.where(i == place, token, longer))
-    return jnp.where(kind == 0, deleted, jnp.where(kind == 1, replaced, inserted))
+    return change(z, kind == 2, kind == 0, place, token)
