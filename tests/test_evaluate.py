@@ -5,6 +5,7 @@ import numpy as np
 
 from tests.toy import ALL_PROGRAMS, PROGRAMS
 from wakesleep import evaluate
+from wakesleep import memory as mem
 from wakesleep.memory import Memory, Weighted
 from wakesleep.model import score
 
@@ -77,11 +78,16 @@ def test_the_divergence_of_the_exact_posterior_is_zero_and_of_a_point_mass_is_it
     np.testing.assert_allclose(evaluate.divergence(twice, model, data, marginal), surprise, atol=1e-5)
 
 
-def test_listed_programs_are_summed_exactly(toy):
+def test_known_programs_are_summed_exactly_and_a_fresh_memory_is_a_bound(toy):
     model, data = toy
     truth = np.asarray(evaluate.exact(model, ALL_PROGRAMS, data))
-    some = evaluate.importance(jax.random.key(0), model, data, samples=4050, listed=ALL_PROGRAMS[:2])
+    found = evaluate.remember(jax.random.key(2), model, data, memory_size=3, proposals=50, wakes=3)
+    bound = np.asarray(mem.bound(found.log_joint))
+    assert np.all(bound < truth)
+    some = evaluate.importance(jax.random.key(0), model, data, samples=4050, known=found)
     assert np.all(np.abs(some.log_p - truth) < 4 * some.error + 1e-6)
-    every = evaluate.importance(jax.random.key(0), model, data, samples=1, listed=ALL_PROGRAMS)
-    np.testing.assert_allclose(every.log_p, truth, atol=1e-5)
-    np.testing.assert_allclose(every.error, 0.0, atol=1e-6)
+    assert some.standard_error < evaluate.importance(jax.random.key(0), model, data, samples=4050).standard_error
+    every = evaluate.remember(jax.random.key(2), model, data, memory_size=PROGRAMS + 2, proposals=500, wakes=20)
+    exact = evaluate.importance(jax.random.key(0), model, data, samples=1, known=every)
+    np.testing.assert_allclose(exact.log_p, truth, atol=1e-5)
+    np.testing.assert_allclose(exact.error, 0.0, atol=1e-6)

@@ -11,12 +11,12 @@ import optax
 from jaxtyping import Array, Bool, Float, Key
 
 from wakesleep import memory as mem
-from wakesleep.algorithms import rws, vimco, wake, weigh
+from wakesleep.algorithms import rws, suggest, vimco, weigh
 from wakesleep.errors import Refusal, require_at_least
 from wakesleep.fit import fit
 from wakesleep.keys import fused
 from wakesleep.memory import Memory, Weighted
-from wakesleep.model import Batch, Model, Observations, Program, frozen, same_program, score
+from wakesleep.model import Batch, Model, Observations, Program, frozen, refine, same_program, score
 
 
 class Bound(NamedTuple):
@@ -42,13 +42,13 @@ def importance(
     data: Observations,
     samples: int = 1000,
     chunk: int = 100,
-    listed: Program | None = None,
+    known: Memory | None = None,
 ) -> Bound:
     """log (1/S sum_s w_s) for S = `samples` proposals; its expectation grows to log p(x) with S.
 
     The error is that of the mean weight carried through the log. `chunk` proposals are held at once. The joint
-    probability of `listed` programs, all different, is summed exactly instead: general ones that explain everything
-    a little keep the bound finite where recognition proposes nothing possible.
+    probability of the programs that are `known` for each observation (see `remember`) is summed exactly instead, and
+    recognition has to find only the rest.
     """
     require_at_least("samples", samples, 1)
     chunk = min(chunk, samples)
@@ -56,10 +56,10 @@ def importance(
     batch = Batch(jnp.arange(len(data)), data.x, data.c)
 
     @eqx.filter_jit
-    def total(key: Key[Array, ""], model: Model, batch: Batch) -> tuple[Array, Array]:
+    def total(key: Key[Array, ""], model: Model, batch: Batch, known: Memory | None) -> tuple[Array, Array]:
         def one(key: Key[Array, ""], count: int) -> tuple[Array, Array]:
             z, log_p, log_r = weigh(model, key, batch, count)
-            log_w = log_p - log_r if listed is None else jnp.where(among(z, listed), -jnp.inf, log_p - log_r)
+            log_w = log_p - log_r if known is None else jnp.where(among(z, known), -jnp.inf, log_p - log_r)
             return jax.nn.logsumexp(log_w, axis=1), jax.nn.logsumexp(2 * log_w, axis=1)
 
         def more(sums: tuple, key: Key[Array, ""]) -> tuple[tuple, None]:
@@ -70,9 +70,9 @@ def importance(
         start = one(keys[-1], rest) if rest else (nothing, nothing)
         return jax.lax.scan(more, start, keys[:-1])[0]
 
-    first, second = (np.asarray(a, np.float64) for a in total(key, model, batch))
-    known = -np.inf if listed is None else np.asarray(exact(model, listed, data), np.float64)
-    log_p = np.logaddexp(first - np.log(samples), known)
+    first, second = (np.asarray(a, np.float64) for a in total(key, model, batch, known))
+    summed = -np.inf if known is None else np.asarray(mem.bound(known.log_joint), np.float64)
+    log_p = np.logaddexp(first - np.log(samples), summed)
     possible = np.isfinite(log_p)
     # The standard error of the mean weight, over p(x).
     square = np.exp(np.where(possible, second - 2 * np.log(samples) - 2 * np.where(possible, log_p, 0.0), 0.0))
@@ -80,10 +80,14 @@ def importance(
     return Bound(log_p, np.sqrt(np.maximum(square - mean**2 / samples, 0.0)))
 
 
-def among(z: Program, listed: Program) -> Bool[Array, "b k"]:
-    """Which of the k programs of each observation are among the listed."""
-    one = lambda z: jnp.any(jax.vmap(same_program, (0, None))(listed, z))  # noqa: E731
-    return jax.vmap(jax.vmap(one))(z)
+def among(z: Program, known: Memory) -> Bool[Array, "b k"]:
+    """Which of the k programs of each observation are among the possible ones that are known for it."""
+
+    def one(z: Program, row: Memory) -> Bool[Array, "k"]:
+        same = jax.vmap(jax.vmap(same_program, (None, 0)), (0, None))(z, row.programs)
+        return jnp.any(same & jnp.isfinite(row.log_joint)[None, :], axis=1)
+
+    return jax.vmap(one)(z, known)
 
 
 def exact(model: Model, programs: Program, data: Observations) -> Float[Array, "n"]:
@@ -157,15 +161,40 @@ def posterior(
 ) -> Weighted:
     """Weighted programs for new observations, the best first.
 
-    A fresh memory is filled by `wakes` wake phases with the model fixed, where `revise` of the proposals
-    change a remembered program; with none, `proposals` proposals are weighted by importance instead.
+    A fresh memory is filled by `wakes` wake phases (see `remember`); with none, `proposals` proposals are weighted by
+    importance instead.
     """
-    batch = Batch(jnp.arange(len(data)), data.x, data.c)
-    return _posterior(fused(key), model, batch, memory_size, proposals, wakes, revise)
+    if wakes > 0:
+        return mem.posterior(remember(key, model, data, memory_size, proposals, wakes, revise))
+    return _weighed(fused(key), model, Batch(jnp.arange(len(data)), data.x, data.c), proposals)
 
 
 @eqx.filter_jit
-def _posterior(
+def _weighed(key: Key[Array, ""], model: Model, batch: Batch, proposals: int) -> Weighted:
+    z, log_p, log_r = weigh(model, key, batch, proposals)
+    return mem.posterior(jax.vmap(gather_twins)(Memory(z, log_p - log_r)))
+
+
+def remember(
+    key: Key[Array, ""],
+    model: Model,
+    data: Observations,
+    memory_size: int = 10,
+    proposals: int = 100,
+    wakes: int = 10,
+    revise: float = 0.0,
+) -> Memory:
+    """A fresh memory for new observations, filled by `wakes` wake phases with the model fixed.
+
+    `revise` of the proposals change a remembered program. The sum over a memory is a lower bound on p(x), however its
+    programs were found.
+    """
+    batch = Batch(jnp.arange(len(data)), data.x, data.c)
+    return _remember(fused(key), model, batch, memory_size, proposals, wakes, revise)
+
+
+@eqx.filter_jit
+def _remember(
     key: Key[Array, ""],
     model: Model,
     batch: Batch,
@@ -173,19 +202,17 @@ def _posterior(
     proposals: int,
     wakes: int,
     revise: float,
-) -> Weighted:
-    if wakes == 0:
-        z, log_p, log_r = weigh(model, key, batch, proposals)
-        return mem.posterior(jax.vmap(gather_twins)(Memory(z, log_p - log_r)))
+) -> Memory:
     h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
     example = jax.tree.map(lambda a: a[0], h)
     program = jax.eval_shape(model.recognition.sample, key, example)
     empty = mem.empty(program, batch.rows.shape[0], memory_size)
 
     def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
-        return wake(model, key, memory, h, batch, proposals, revise=revise)[0], None
+        new = refine(model.evaluator, suggest(model, key, memory, h, batch, proposals, revise=revise), batch.x)
+        return jax.vmap(mem.merge)(memory, Memory(new, score(model, new, batch.x, batch.c)))[0], None
 
-    return mem.posterior(jax.lax.scan(more, empty, jax.random.split(key, wakes))[0])
+    return jax.lax.scan(more, empty, jax.random.split(key, wakes))[0]
 
 
 def gather_twins(weighted: Memory) -> Memory:

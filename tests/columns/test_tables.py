@@ -2,6 +2,7 @@
 
 import io
 import sys
+import zipfile
 
 import polars as pl
 import pytest
@@ -50,6 +51,35 @@ def test_parquet(tmp_path):
     assert read_columns(path) == [("code", ["A1", "B2"]), ("n", ["1", "2", "3"])]
 
 
+def test_a_spreadsheet(tmp_path):
+    path = tmp_path / "t.xlsx"
+    names = "http://schemas.openxmlformats.org"
+    cells = [["code", "n", "day"], ["A1", 7, 2.5], ["", 8, 3]]
+
+    def cell(value):
+        return f"<c><v>{value}</v></c>" if value and not isinstance(value, str) else f'<c t="str"><v>{value}</v></c>'
+
+    rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in cells)
+    sheet = f'<worksheet xmlns="{names}/spreadsheetml/2006/main"><sheetData>{rows}</sheetData></worksheet>'
+    book = (
+        f'<workbook xmlns="{names}/spreadsheetml/2006/main" xmlns:r="{names}/officeDocument/2006/relationships">'
+        '<sheets><sheet name="one" sheetId="1" r:id="r1"/></sheets></workbook>'
+    )
+
+    def relation(kind, target):
+        return (
+            f'<Relationships xmlns="{names}/package/2006/relationships"><Relationship Id="r1" '
+            f'Type="{names}/officeDocument/2006/relationships/{kind}" Target="{target}"/></Relationships>'
+        )
+
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("_rels/.rels", relation("officeDocument", "xl/workbook.xml"))
+        archive.writestr("xl/workbook.xml", book)
+        archive.writestr("xl/_rels/workbook.xml.rels", relation("worksheet", "worksheets/sheet1.xml"))
+        archive.writestr("xl/worksheets/sheet1.xml", sheet)
+    assert read_columns(path) == [("code", ["A1"]), ("n", ["7", "8"]), ("day", ["2.5", "3"])]
+
+
 def test_lines_on_standard_input(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("A1\nB2\n\n"))
     assert read_columns("-") == [("lines", ["A1", "B2"])]
@@ -62,7 +92,7 @@ def test_lines_on_standard_input(monkeypatch):
         ("t.csv", b"a,b\n", "no values"),
         ("t.csv", b"\n\n", "no header"),
         ("t.parquet", b"not parquet", "cannot be read as a Parquet file"),
-        ("t.xlsx", b"PK", "save it as CSV"),
+        ("t.xlsx", b"PK", "cannot be read as a spreadsheet"),
     ],
 )
 def test_what_cannot_be_read_is_refused(tmp_path, name, content, sentence):

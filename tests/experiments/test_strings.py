@@ -87,7 +87,9 @@ def test_a_plan_can_be_cut_to_some_cells():
 
 @pytest.mark.slow
 def test_the_experiment_runs_from_end_to_end(tmp_path):
-    plan = Plan(steps=20, hidden=8, samples=20, flatness=(10, 20), few=5, conditional=20, ks=(2,), algorithms=("MWS",))
+    plan = Plan(
+        steps=20, hidden=8, samples=20, flatness=(10, 20), few=5, memory=5, wakes=2, ks=(2,), algorithms=("MWS",)
+    )
     rows = reproduce(tmp_path, plan, lambda line: None)
     assert [r["split"] for r in rows] == ["background", "novel"]
     assert all(np.isfinite([r["nll"], r["nll_conditional"]]).all() for r in rows)

@@ -7,15 +7,17 @@ import random
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from wakesleep import runs
 from wakesleep.algorithms import State
 from wakesleep.columns.explanation import explain
 from wakesleep.columns.knowledge import Knowledge, gather, save
+from wakesleep.columns.membership import Traits, fit
 from wakesleep.domains.strings.data import Concept, Settings, concepts
 from wakesleep.errors import Refusal
 from wakesleep.memory import posterior
@@ -42,29 +44,58 @@ def remembered(state: State, most: int = KNOWN) -> tuple[Int[np.ndarray, "p t"],
     return np.array([z for z, _ in best], np.int32), np.log(share / share.sum()).astype(np.float32)
 
 
-def calibrate(
-    knowledge: Knowledge, some: list[Concept], seed: int = 0
-) -> tuple[Float[np.ndarray, "n q"], Float[np.ndarray, "n q"]]:
-    """Quantiles of the evidence for held-out members, and for values of others: a row for each of `EXAMPLES`."""
+class Calibration(NamedTuple):
+    """A row for each of `EXAMPLES`: the weights of traits, and quantiles of the evidence."""
+
+    weights: Float[np.ndarray, "n f"]
+    members: Float[np.ndarray, "n q"]
+    strangers: Float[np.ndarray, "n q"]
+
+
+class Tried(NamedTuple):
+    """A concept explained by some of its strings: its others, and values of other columns."""
+
+    traits: Traits
+    member: Bool[np.ndarray, "s"]
+    allowed: Bool[np.ndarray, "s"]
+
+
+def calibrate(knowledge: Knowledge, some: list[Concept], seed: int = 0) -> Calibration:
+    """What traits count, and what evidence held-out members and values of other columns then have.
+
+    The evidence of each half of the columns is by weights that were learned on the other half.
+    """
     draw = random.Random(seed)
-    members, strangers = [], []
+    rows = []
     for count in EXAMPLES:
-        inside: list[float] = []
-        outside: list[float] = []
-        for concept in some:
-            strings = draw.sample(concept.train + concept.test, 10)
-            others = draw.sample([c for c in some if c is not concept], min(OTHERS, len(some) - 1))
-            values = [v for v in (draw.choice(c.train + c.test) for c in others) if v not in strings]
-            evidence = explain(strings[:count], knowledge).evidence(strings[count:] + values).tolist()
-            inside += evidence[: len(strings) - count]
-            outside += evidence[len(strings) - count :]
-        members.append(_quantiles(inside))
-        strangers.append(_quantiles(outside))
-    return np.array(members), np.array(strangers)
+        tried = [_try(knowledge, concept, some, count, draw) for concept in some]
+        halves = tried[::2], tried[1::2]
+        evidence = [_evidence(t, _learned(other)) for half, other in (halves, halves[::-1]) for t in half]
+        inside, outside = (np.concatenate([e[side] for e in evidence]) for side in (0, 1))
+        rows.append((_learned(tried), _quantiles(inside), _quantiles(outside)))
+    return Calibration(*(np.array(column, np.float32) for column in zip(*rows, strict=True)))
 
 
-def _quantiles(evidence: list[float]) -> Float[np.ndarray, "q"]:
-    return np.quantile(np.maximum(evidence, -50.0), np.linspace(0, 1, LEVELS)).astype(np.float32)
+def _try(knowledge: Knowledge, concept: Concept, some: list[Concept], count: int, draw: random.Random) -> Tried:
+    strings = draw.sample(concept.train + concept.test, 10)
+    others = draw.sample([c for c in some if c is not concept], min(OTHERS, len(some) - 1))
+    values = [v for v in (draw.choice(c.train + c.test) for c in others) if v not in strings]
+    seen, allowed = explain(strings[:count], knowledge).traits(strings[count:] + values)
+    return Tried(seen, np.arange(len(seen)) < len(strings) - count, allowed)
+
+
+def _learned(tried: list[Tried]) -> Float[np.ndarray, "f"]:
+    return fit([(t.traits, t.member) for t in tried])
+
+
+def _evidence(t: Tried, weights: Float[np.ndarray, "f"]) -> tuple[Float[np.ndarray, "m"], Float[np.ndarray, "s"]]:
+    """The evidence for the members and for the strangers."""
+    evidence = np.where(t.allowed, t.traits @ weights, -np.inf)
+    return evidence[t.member], evidence[~t.member]
+
+
+def _quantiles(evidence: Float[np.ndarray, "s"]) -> Float[np.ndarray, "q"]:
+    return np.quantile(np.maximum(evidence, -50.0), np.linspace(0, 1, LEVELS))
 
 
 def make(job: Job, state: State) -> Knowledge:
@@ -76,10 +107,10 @@ def make(job: Job, state: State) -> Knowledge:
         "trained": {"concepts": settings.concepts, "steps": int(state.step), "seed": job.config.seed},
         "examples": list(EXAMPLES),
     }
-    nothing = jnp.zeros((len(EXAMPLES), LEVELS))
-    start = gather(state.model, jnp.asarray(known), jnp.asarray(log_weight), nothing, nothing, notes)
-    members, strangers = calibrate(start, concepts("calibration"))
-    return start._replace(calibration=jnp.asarray(members), strangers=jnp.asarray(strangers))
+    nothing = jnp.zeros((len(EXAMPLES), 0))
+    start = gather(state.model, jnp.asarray(known), jnp.asarray(log_weight), nothing, nothing, nothing, notes)
+    weights, members, strangers = map(jnp.asarray, calibrate(start, concepts("calibration")))
+    return start._replace(weights=weights, calibration=members, strangers=strangers)
 
 
 def main(run_path: Path, output: Path) -> None:

@@ -13,6 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from wakesleep.columns.inference import JUDGED, LENGTHS, STRAY, infer, log_each, log_mixture, regex_of
 from wakesleep.columns.knowledge import Knowledge
+from wakesleep.columns.membership import Traits, traits
 from wakesleep.columns.search import Effort
 from wakesleep.columns.standard import Standard, standard
 from wakesleep.columns.wording import describe
@@ -24,6 +25,8 @@ from wakesleep.memory import Weighted
 from wakesleep.model import Model
 
 MOST_PATTERNS, LEAST = 5, 0.005
+AGAINST = -5.0
+"""A string with less evidence than this is not accepted, whatever the share."""
 
 
 class Pattern(NamedTuple):
@@ -62,11 +65,20 @@ class Explanation:
         return log_mixture(self.posterior.log_weight, self._said(self.posterior.programs, _listed(strings)))
 
     def evidence(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
-        """How much more probable each string is as a member than as a value of any column, in nats."""
-        strings = _listed(strings)
+        """How much more probable each string is as a member than as a value of another column, in nats.
+
+        By its regexes and by what can be seen at a glance (`membership`); nothing speaks for what no regex allows.
+        """
+        seen, allowed = self.traits(_listed(strings))
+        return np.where(allowed, seen @ self._between(self.knowledge.weights), -np.inf)
+
+    def traits(self, strings: list[str]) -> tuple[Traits, Bool[np.ndarray, "s"]]:
+        """What speaks for each string, and whether any regex allows it."""
+        log_p = self.log_prob(strings)
         anywhere = log_mixture(self.knowledge.log_weight, self._said(self.knowledge.known, strings))
-        member = np.logaddexp(self.log_prob(strings), np.log(STRAY) + anywhere)
-        return np.where(np.isfinite(anywhere), member - np.where(np.isfinite(anywhere), anywhere, 0.0), -np.inf)
+        allowed = np.isfinite(log_p) & np.isfinite(anywhere)
+        ratio = np.where(allowed, log_p, -np.inf) - np.where(allowed, anywhere, 0.0)
+        return traits(self.examples, strings, np.logaddexp(ratio, np.log(STRAY)), anywhere), allowed
 
     def _said(self, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
         return log_each(self.knowledge.model, programs, strings)
@@ -79,26 +91,23 @@ class Explanation:
         return self.evidence(strings) > self.threshold(share)
 
     def threshold(self, share: float | None) -> float:
-        """The evidence that is passed by that share of the true members, measured on other columns.
-
-        A string that no regex allows has the least evidence there is, and never passes.
-        """
-        members, levels = self._measured(self.knowledge.calibration)
+        """The evidence that is passed by that share of the true members, measured on other columns."""
+        members = self._between(self.knowledge.calibration)
+        levels = np.linspace(0, 1, len(members))
         if share is None:
-            strangers, _ = self._measured(self.knowledge.strangers)
+            strangers = self._between(self.knowledge.strangers)
             errors = levels + 1 - np.interp(members, strangers, levels)
             found = members[np.argmin(errors)]
         else:
             require_share("share", share)
             found = np.interp(1 - share, levels, members)
-        return max(float(found), float(np.log(STRAY)) + 1e-4)
+        return max(float(found), AGAINST)
 
-    def _measured(self, table: Float[Array, "n q"]) -> tuple[Float[np.ndarray, "q"], Float[np.ndarray, "q"]]:
-        """The quantiles of the evidence for as many examples as there are here, and their levels."""
-        rows, counts = np.asarray(table, np.float64), np.log(self.knowledge.notes["examples"])
+    def _between(self, table: Float[Array, "n q"]) -> Float[np.ndarray, "q"]:
+        """What was measured, for as many examples as there are here: between the numbers for which it was."""
+        counts = np.log(self.knowledge.notes["examples"])
         here = np.log(max(len(self.examples), 1))
-        found = np.array([np.interp(here, counts, column) for column in rows.T])
-        return found, np.linspace(0, 1, rows.shape[1])
+        return np.array([np.interp(here, counts, column) for column in np.asarray(table, np.float64).T])
 
     def sample(self, count: int, seed: int = 0) -> list[str]:
         """New strings, each from a regex drawn from the posterior."""

@@ -28,8 +28,10 @@ class Knowledge(NamedTuple):
     """Their mixture is p0: a string of a column of which nothing is known."""
     log_prior: Float[Array, "p"]
     """log p of each as a program."""
+    weights: Float[Array, "n f"]
+    """What the traits of a string count for its membership: a row for each of `examples`."""
     calibration: Float[Array, "n q"]
-    """The quantiles, at equal distances from 0 to 1, of the evidence for true members: a row for each of `examples`."""
+    """The quantiles, at equal distances from 0 to 1, of the evidence for true members."""
     strangers: Float[Array, "n q"]
     """The same for values of other columns."""
     notes: dict[str, Any]
@@ -38,8 +40,9 @@ class Knowledge(NamedTuple):
 
 def save(path: Path, knowledge: Knowledge) -> None:
     """Writes a knowledge file."""
-    arrays = (knowledge.model, knowledge.known, knowledge.log_weight, knowledge.calibration, knowledge.strangers)
-    models.save(path, arrays, knowledge.notes | {"rows": knowledge.known.shape, "levels": knowledge.calibration.shape})
+    k = knowledge
+    shapes = {"rows": k.known.shape, "traits": k.weights.shape, "levels": k.calibration.shape}
+    models.save(path, (k.model, k.known, k.log_weight, k.weights, k.calibration, k.strangers), k.notes | shapes)
 
 
 def load(path: Path | None = None) -> Knowledge:
@@ -52,6 +55,7 @@ def load(path: Path | None = None) -> Knowledge:
         eqx.filter_eval_shape(build, jax.random.key(0), settings, example),
         jnp.zeros(notes["rows"], jnp.int32),
         jnp.zeros(notes["rows"][0]),
+        jnp.zeros(notes["traits"]),
         jnp.zeros(notes["levels"]),
         jnp.zeros(notes["levels"]),
     )
@@ -62,13 +66,14 @@ def gather(
     model: Model,
     known: Int[Array, "p t"],
     log_weight: Float[Array, "p"],
+    weights: Float[Array, "n f"],
     calibration: Float[Array, "n q"],
     strangers: Float[Array, "n q"],
     notes: dict[str, Any],
 ) -> Knowledge:
     """Knowledge of which all is given but what follows from it."""
     model = smooth(model)
-    return Knowledge(model, known, log_weight, log_written(model, known), calibration, strangers, notes)
+    return Knowledge(model, known, log_weight, log_written(model, known), weights, calibration, strangers, notes)
 
 
 @eqx.filter_jit

@@ -12,7 +12,7 @@ from jaxtyping import Array, Int, Key
 
 from wakesleep import memory as mem
 from wakesleep.domains.strings.evaluator import Strings
-from wakesleep.domains.strings.networks import mutate
+from wakesleep.domains.strings.revision import mutate
 from wakesleep.keys import fused
 from wakesleep.memory import Memory, Weighted
 from wakesleep.model import Model, over_programs, propose, score

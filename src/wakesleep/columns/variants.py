@@ -5,12 +5,12 @@ What the wider ones are worth, their probability decides; without them a value t
 """
 
 import itertools
-import re
 from collections import Counter
 
 import numpy as np
 from jaxtyping import Int
 
+from wakesleep.columns.membership import shape
 from wakesleep.domains.strings.language import (
     BAR,
     CHARACTERS,
@@ -36,19 +36,12 @@ FEW = 0.1
 
 def divided(strings: list[str]) -> list[list[str]]:
     """The strings of the commonest shape, and the others; nothing if no shape is shared, or the others are few."""
-    shapes = [_shape(s) for s in strings]
+    shapes = [shape(s) for s in strings]
     common, count = Counter(shapes).most_common(1)[0]
     if count == 1 or len(strings) - count < max(1, FEW * len(strings)):
         return []
     pairs = list(zip(strings, shapes, strict=True))
     return [[s for s, shape in pairs if shape == common], [s for s, shape in pairs if shape != common]]
-
-
-def _shape(text: str) -> str:
-    """A text with each run of capitals, of small letters and of digits as one character."""
-    for run, name in (("[A-Z]+", "A"), ("[a-z]+", "a"), ("[0-9]+", "9")):
-        text = re.sub(run, name, text)
-    return text
 
 
 def join(left: Int[np.ndarray, "j t"], right: Int[np.ndarray, "k t"]) -> Int[np.ndarray, "n t"]:

@@ -18,7 +18,7 @@ from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings
 from wakesleep.domains.strings.language import CHARACTERS, RULES
 from wakesleep.domains.strings.networks import StringRecognition, start_bias
 from wakesleep.domains.strings.tables import few_shot, read_columns
-from wakesleep.errors import Refusal, require_at_least, require_one_of
+from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 from wakesleep.model import Model, Observations, Program
 from wakesleep.networks import LstmWriter, TokenPrior
 
@@ -47,6 +47,8 @@ class Settings:
     length: int = 20
     """The most tokens that a regex may have."""
     hidden: int = 64
+    unseen: float = 0.02
+    """The share of a regex's tokens that may be any, whatever was learned: the prior is never too sure of itself."""
     data: Path | None = None
 
     def __post_init__(self) -> None:
@@ -54,6 +56,7 @@ class Settings:
         require_one_of("concepts", self.concepts, ("appendix", *FILES))
         for name, least in (("strings", 1), ("longest", 0), ("length", SHORTEST_PROGRAM), ("hidden", 2)):
             require_at_least(name, getattr(self, name), least)
+        require_share("unseen", self.unseen)
         if self.longest and self.longest < self.length:
             raise Refusal(f"longest must be at least length ({self.length}), but {self.longest} was given.")
 
@@ -137,7 +140,7 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
     _, strings, longest = x.characters.shape
     counts = jnp.zeros(len(CHARACTERS) + 1).at[x.characters.reshape(-1)].add(1.0)[:-1]
     return Model(
-        TokenPrior(LstmWriter(key_prior, settings.hidden, start_bias()), RULES, settings.length),
+        TokenPrior(LstmWriter(key_prior, settings.hidden, start_bias(), settings.unseen), RULES, settings.length),
         Regex(strings, longest, counts),
         StringRecognition(key_recognition, settings.hidden, settings.length, start_bias()),
     )

@@ -16,9 +16,9 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from wakesleep.domains.strings.evaluator import ABSENT, MEMBERS, PAST, Strings
 from wakesleep.domains.strings.language import FIRST_CLASS, OPTIONAL, RULES, SPELLINGS
-from wakesleep.keys import fused
+from wakesleep.domains.strings.revision import revised
 from wakesleep.model import Recognition, Scalar, frozen
-from wakesleep.networks import END, Grammar, Lstm, Opinion, Tokens, Writer, change, read, write
+from wakesleep.networks import Grammar, Lstm, Opinion, Tokens, Writer, read, write
 
 SYMBOLS = PAST + 1
 FAINT = 0.01
@@ -155,10 +155,8 @@ class StringRecognition(Recognition):
         return read(z, self.writer, h, self.rules)
 
     def revise(self, key: Key[Array, ""], z: Tokens, h: Encoded) -> Tokens:
-        """The regex changed at one place or two."""
-        keys = jax.random.split(key, 3)
-        once = mutate(keys[0], z, h.strings)
-        return jnp.where(jax.random.bernoulli(keys[1]), mutate(keys[2], once, h.strings), once)
+        """The regex changed a little, or another that is read off the strings."""
+        return revised(key, z, h.strings)
 
 
 def start_bias() -> Float[np.ndarray, "v"]:
@@ -172,21 +170,3 @@ def start_bias() -> Float[np.ndarray, "v"]:
 
 def _start(key: Key[Array, ""], inputs: int, outputs: int) -> Float[Array, "i o"]:
     return jax.random.uniform(key, (inputs, outputs), minval=-1.0, maxval=1.0) / np.sqrt(inputs)
-
-
-def mutate(key: Key[Array, ""], z: Tokens, x: Strings) -> Tokens:
-    """The program with one token replaced, inserted or deleted; it may break the grammar, and then scores nothing.
-
-    A new token is a class or an operator, or a character of one of the strings.
-    """
-    uniform = jax.random.uniform(fused(key), (6,))
-    length = jnp.sum(z != END)
-    place = (uniform[0] * (length + 1)).astype(jnp.int32)
-    kind = (uniform[1] * 3).astype(jnp.int32)
-    special = FIRST_CLASS + (uniform[2] * (len(SPELLINGS) - FIRST_CLASS)).astype(jnp.int32)
-    row = (uniform[3] * jnp.sum(x.lengths >= 0)).astype(jnp.int32)
-    column = (uniform[4] * jnp.maximum(x.lengths[row], 1)).astype(jnp.int32)
-    character = x.characters[row, column].astype(jnp.int32)
-    literal = jnp.where(character == PAST, OPTIONAL, character + 1)
-    token = jnp.where(uniform[5] < 0.5, special, literal)
-    return change(z, kind == 2, kind == 0, place, token)

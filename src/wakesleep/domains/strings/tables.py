@@ -1,4 +1,4 @@
-"""Columns of text from a user's file: CSV, TSV, Parquet, or lines on standard input; sampled in one pass.
+"""Columns of text from a user's file: CSV, TSV, Parquet, Excel, or lines on standard input; sampled in one pass.
 
 However large the file, no more than `ROWS` rows of it are held.
 """
@@ -9,10 +9,12 @@ import io
 import random
 import sys
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
+from python_calamine import CalamineError, CalamineWorkbook
 
 from wakesleep.errors import Refusal
 
@@ -59,8 +61,8 @@ def _read_file(path: Path, seed: int) -> list[Column]:
     match path.suffix.lower():
         case ".parquet" | ".pq":
             return _read_parquet(path, seed)
-        case ".xls" | ".xlsx" | ".ods":
-            raise Refusal(f"{path} is a spreadsheet of a kind that is not read: save it as CSV.")
+        case ".xls" | ".xlsx" | ".xlsb" | ".ods":
+            return _read_spreadsheet(path, seed)
         case _:
             return _read_text(path, seed)
 
@@ -76,20 +78,41 @@ def _read_parquet(path: Path, seed: int) -> list[Column]:
     return [Column(name, [str(v)[:LONGEST_CELL] for v in table[name] if v is not None]) for name in names]
 
 
+def _read_spreadsheet(path: Path, seed: int) -> list[Column]:
+    """The first sheet, of which the first row that is not empty is the header."""
+    try:
+        rows = CalamineWorkbook.from_path(path).get_sheet_by_index(0).iter_rows()
+        texts = ([_cell(value) for value in row] for row in rows)
+        return _under_header(path, (row for row in texts if any(row)), seed)
+    except (CalamineError, OSError) as error:
+        raise Refusal(f"{path} cannot be read as a spreadsheet: {error}.") from None
+
+
+def _cell(value: Any) -> str:
+    """A cell as it reads: whole numbers without a fraction, dates without a time that is midnight."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return str(value).removesuffix(" 00:00:00") if isinstance(value, datetime) else str(value)
+
+
 def _read_text(path: Path, seed: int) -> list[Column]:
     with open_text(path) as file:
         head = file.read(1 << 16)
         file.seek(0)
         reader = csv.reader(_clean(file), delimiter=_delimiter(path, head))
         try:
-            header = next(reader, None)
-            if header is None or not any(header):
-                raise Refusal(f"{path} has no header in its first line.")
-            values = _sample(reader, seed, len(header))
+            return _under_header(path, reader, seed)
         except csv.Error as error:
             raise Refusal(f"{path} cannot be read as CSV: {error}.") from None
+
+
+def _under_header(path: Path, rows: Iterator[list[str]], seed: int) -> list[Column]:
+    """The columns that the first row names."""
+    header = next(rows, None)
+    if header is None or not any(header):
+        raise Refusal(f"{path} has no header in its first line.")
     names = [name.strip() or f"column {i + 1}" for i, name in enumerate(header)]
-    return [Column(name, column) for name, column in zip(names, values, strict=True)]
+    return [Column(name, column) for name, column in zip(names, _sample(rows, seed, len(header)), strict=True)]
 
 
 def open_text(path: Path) -> io.TextIOWrapper:
