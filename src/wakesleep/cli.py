@@ -283,7 +283,7 @@ def reproduce(
     experiment: Annotated[
         str,
         typer.Argument(
-            help="clusters, sparsity, strings, characters[-alphabets], timeseries, automata[-counts, -unknown]."
+            help="clusters, sparsity, strings[-sizes], characters[-alphabets], timeseries, automata[-counts, -unknown]."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),

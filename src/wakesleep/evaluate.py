@@ -1,6 +1,6 @@
 """How good a model is: log p(x) by importance sampling, by enumeration, and with refined recognition."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import equinox as eqx
@@ -17,6 +17,9 @@ from wakesleep.fit import fit
 from wakesleep.keys import fused
 from wakesleep.memory import Memory, Weighted
 from wakesleep.model import Batch, Model, Observations, Program, frozen, refine, same_program, score
+
+AT_ONCE = 50
+"""Observations for which programs are proposed at the same time."""
 
 
 class Bound(NamedTuple):
@@ -53,7 +56,6 @@ def importance(
     require_at_least("samples", samples, 1)
     chunk = min(chunk, samples)
     whole, rest = divmod(samples, chunk)
-    batch = Batch(jnp.arange(len(data)), data.x, data.c)
 
     @eqx.filter_jit
     def total(key: Key[Array, ""], model: Model, batch: Batch, known: Memory | None) -> tuple[Array, Array]:
@@ -66,11 +68,15 @@ def importance(
             return jax.tree.map(jnp.logaddexp, sums, one(key, chunk)), None
 
         keys = jax.random.split(fused(key), whole + 1)
-        nothing = jnp.full(len(data), -jnp.inf)
+        nothing = jnp.full(len(batch.rows), -jnp.inf)
         start = one(keys[-1], rest) if rest else (nothing, nothing)
         return jax.lax.scan(more, start, keys[:-1])[0]
 
-    first, second = (np.asarray(a, np.float64) for a in total(key, model, batch, known))
+    parts = [
+        total(jax.random.fold_in(key, i), model, batch, None if known is None else mem.read(known, batch.rows))
+        for i, batch in enumerate(_parts(data))
+    ]
+    first, second = (np.concatenate(sums).astype(np.float64) for sums in zip(*parts, strict=True))
     summed = -np.inf if known is None else np.asarray(mem.bound(known.log_joint), np.float64)
     log_p = np.logaddexp(first - np.log(samples), summed)
     possible = np.isfinite(log_p)
@@ -78,6 +84,14 @@ def importance(
     square = np.exp(np.where(possible, second - 2 * np.log(samples) - 2 * np.where(possible, log_p, 0.0), 0.0))
     mean = np.exp(np.where(possible, first - np.log(samples) - np.where(possible, log_p, 0.0), 0.0))
     return Bound(log_p, np.sqrt(np.maximum(square - mean**2 / samples, 0.0)))
+
+
+def _parts(data: Observations) -> Iterator[Batch]:
+    """The observations, so many at a time, so that memory does not grow with their number."""
+    for start in range(0, len(data), AT_ONCE):
+        rows = jnp.arange(start, min(start + AT_ONCE, len(data)))
+        part = data[rows]
+        yield Batch(rows, part.x, part.c)
 
 
 def among(z: Program, known: Memory) -> Bool[Array, "b k"]:
@@ -189,8 +203,11 @@ def remember(
     `revise` of the proposals change a remembered program. The sum over a memory is a lower bound on p(x), however its
     programs were found.
     """
-    batch = Batch(jnp.arange(len(data)), data.x, data.c)
-    return _remember(fused(key), model, batch, memory_size, proposals, wakes, revise)
+    parts = [
+        _remember(fused(jax.random.fold_in(key, i)), model, batch, memory_size, proposals, wakes, revise)
+        for i, batch in enumerate(_parts(data))
+    ]
+    return jax.tree.map(lambda *a: jnp.concatenate(a), *parts)
 
 
 @eqx.filter_jit

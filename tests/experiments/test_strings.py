@@ -32,13 +32,21 @@ def folder(tmp_path):
 
 
 def test_tables_show_ours_beside_the_papers(folder):
-    assert "| MWS | 82.0 (84.1) | 85.0 (82.8) |" in report.TABLES["strings"](folder)
+    assert "| MWS | 82.0 | 85.0 |" in report.TABLES["strings"](folder)
+    assert "| paper, MWS | 84.1 | 82.8 |" in report.TABLES["strings"](folder)
     assert "| novel, given five, RWS | 77.0 | 80.0 |" in report.TABLES["strings-novel"](folder)
     assert "| VIMCO | 3 / 4 | 3 / 4 |" in report.TABLES["strings-programs"](folder)
     assert r"`\l\d\|x` `q7`" in report.TABLES["strings-inferred"](folder)
     assert r"| `a\|b` | `a` |" in report.TABLES["strings-prior"](folder)
     assert "| MWS, K = 2 | 82.00 | 81.90 |" in report.TABLES["strings-flatness"](folder)
     assert report.DRAW["strings"](folder)[0].stat().st_size > 1000
+
+
+def test_sizes_are_listed_with_their_cost(folder):
+    rows = [{"hidden": h, "parameters": 1000 * h, "cpu_ms": h / 2, "nll": 90.0, "nll_novel": 95.0} for h in (64, 32)]
+    (folder / "strings-sizes.json").write_text(results.dump({"rows": rows, "settings": {}}))
+    table = report.TABLES["strings-sizes"](folder).splitlines()
+    assert table[2:] == ["| 32 | 32,000 | 16 | 90.0 | 95.0 |", "| 64 | 64,000 | 32 | 90.0 | 95.0 |"]
 
 
 def test_the_baseline_has_a_line_in_the_tables_of_likelihoods(folder):

@@ -68,14 +68,16 @@ def train_cell(
     build: Callable[[Key[Array, ""], Any, Observations], Model],
     settings: Any,
     data: Observations,
+    watch: Callable[[int], Any] = lambda step: None,
 ) -> tuple[Algorithm, State, list[tuple[int, float]]]:
-    """One seed, trained with Adam, and its mean bound at each tenth of the way."""
+    """One seed, trained with Adam, and its mean bound at each tenth of the way; `watch` is told of steps done."""
     algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
     key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
     state = algorithm.init(build(key_model, settings, data), data)
     curve, every = [], max(cell["steps"] // 10, 1)
     steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
     for state, info in steps:
+        watch(int(state.step))
         if int(state.step) % every == 0:
             curve.append((int(state.step), float(info.bound)))
     return algorithm, state, curve

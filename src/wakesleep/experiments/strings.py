@@ -1,5 +1,7 @@
 """Section 4.3: string concepts, by the marginal likelihood of held-out strings."""
 
+import itertools
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -66,9 +68,17 @@ class Plan:
     algorithms: tuple[str, ...] = ("MWS", "MWS-revise", "RWS", "VIMCO", "MWS-fantasy", "RWS-sleep")
 
 
-FULL = {"strings": Plan()}
+SIZES = (32, 64, 128)
+"""Hidden sizes of the networks that are compared."""
+FULL = {
+    "strings": Plan(),
+    "strings-sizes": Plan(steps=2000, ks=(5,), algorithms=("MWS-revise",), flatness=()),
+}
 SMALL = {"memory": 10, "wakes": 5, "samples": 50, "flatness": (50, 100), "few": 5}
-QUICK = {"strings": Plan(steps=300, ks=(2, 5), algorithms=("MWS", "RWS", "VIMCO"), **SMALL)}  # type: ignore[arg-type]
+QUICK = {
+    "strings": Plan(steps=300, ks=(2, 5), algorithms=("MWS", "RWS", "VIMCO"), **SMALL),  # type: ignore[arg-type]
+    "strings-sizes": Plan(steps=100, ks=(2,), algorithms=("MWS-revise",), **SMALL),  # type: ignore[arg-type]
+}
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
@@ -92,6 +102,30 @@ def _cell(cell: Row, plan: Plan) -> list[Row]:
     rows[0]["curve"] = [[step, round(bound, 3)] for step, bound in curve]
     rows[0]["prior"] = prior_samples(jax.random.key(4), state.model, 12)
     return rows
+
+
+def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
+    """What larger networks cost and what they are worth, in strings-sizes.json: a row for each hidden size."""
+    shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms", "hidden")}
+    shared["flatness"] = list(plan.flatness)
+    cells = [cell | {"hidden": hidden} for cell in every_cell(plan) for hidden in SIZES]
+    return complete(output / "strings-sizes.json", shared, cells, lambda c: _sized(c, plan), report)
+
+
+def _sized(cell: Row, plan: Plan) -> Row:
+    """Trains a model of one size: CPU milliseconds a step, once compiled, and the NLL on both splits."""
+    settings = Settings(concepts="paper", hidden=cell["hidden"], length=plan.length)
+    data = load(settings).train
+    marks: list[tuple[int, float]] = []
+    _, state, _ = train_cell(cell, plan, build, settings, data, lambda step: marks.append((step, time.process_time())))
+    paces = [(later - sooner) / (b - a) for (a, sooner), (b, later) in itertools.pairwise(marks)]
+    found = {split: evaluate(state.model, split, plan) for split in ("background", "novel")}
+    return {
+        "cpu_ms": round(1e3 * float(np.median(paces)), 1),
+        "parameters": sum(a.size for a in jax.tree.leaves(eqx.filter(state.model, eqx.is_inexact_array))),
+        "nll": found["background"]["nll"],
+        "nll_novel": found["novel"]["nll"],
+    }
 
 
 def evaluate(model: Model, split: str, plan: Plan) -> Row:
@@ -174,4 +208,4 @@ def prior_samples(key: Key[Array, ""], model: Model, count: int) -> list[dict[st
     return [{"regex": show(z), "samples": as_text(x)[:3]} for z, x in rows]
 
 
-EXPERIMENTS = {"strings": reproduce}
+EXPERIMENTS = {"strings": reproduce, "strings-sizes": reproduce_sizes}

@@ -10,21 +10,24 @@ from matplotlib.figure import Figure
 
 from wakesleep.experiments.cells import MAKE
 from wakesleep.experiments.results import Row, load, longest
+from wakesleep.experiments.strings import PAPER
 from wakesleep.report.figures import colour, plain, save
 from wakesleep.report.tables import markdown
 
-MAIN = ("MWS", "RWS", "VIMCO")
+MAIN = ("MWS-revise", "MWS", "RWS", "VIMCO")
 
 
 def table_strings(folder: Path) -> str:
     """NLL of five held-out strings for each algorithm and K, beside the paper's."""
     rows = _rows(folder, "background")
-    head, lines = _grid(rows, lambda cells: _mean(cells, "nll") + _paper(cells))
+    head, lines = _grid(rows, partial(_mean, measure="nll"))
+    ks = sorted({row["K"] for row in rows})
+    lines += [[f"paper, {name}", *(f"{PAPER[name].get(k, '')}" for k in ks)] for name in PAPER]
     lines += _baseline(folder, "background", {"nll_plain": "4-gram", "nll": "4-gram, adapting"}, len(head) - 1)
     seeds = len({row["seed"] for row in rows})
     caption = (
         f"NLL in nats of five held-out strings of a background concept after {rows[0]['steps']:,} steps, mean of "
-        f"{seeds} seed{'s' * (seeds > 1)} (in brackets: the paper's, mean of 3). Trained on the paper's 1,000 "
+        f"{seeds} seed{'s' * (seeds > 1)} (the paper's: of 3). Trained on the paper's 1,000 "
         f"background concepts. The spread over concepts is {_spread(rows):.1f} nats (standard error of a mean)."
     )
     return markdown(head, lines) + "\n\n" + caption
@@ -65,8 +68,10 @@ def table_flatness(folder: Path) -> str:
 
 
 def table_prior(folder: Path) -> str:
-    """Novel concepts: regexes drawn from the prior of MWS with the largest K, and strings from each."""
-    row = max((r for r in _rows(folder, "background") if r["algorithm"] == "MWS"), key=lambda r: r["K"])
+    """Novel concepts: regexes drawn from the prior of the first of `MAIN` with the largest K, and strings from each."""
+    rows = _rows(folder, "background")
+    first = next(name for name in MAIN if name in _names(rows))
+    row = max((r for r in rows if r["algorithm"] == first), key=lambda r: r["K"])
     lines = [[_code(p["regex"]), ", ".join(map(_code, p["samples"]))] for p in row["prior"]]
     return markdown(["prior", "strings drawn from it"], lines)
 
@@ -84,6 +89,16 @@ def table_inferred(folder: Path) -> str:
         said = [f"{_code(c['regex'])} {_code(c['samples'][0])}" if c else "none found" for c in cells]
         lines.append([", ".join(map(_code, strings[:3])), *said])
     return markdown(["strings (three of five)", *(f"{a}: regex, a sample" for a in names)], lines)
+
+
+def table_sizes(folder: Path) -> str:
+    """What networks of several sizes cost, and the NLL they reach."""
+    rows = sorted((load(folder / "strings-sizes.json") or {"rows": []})["rows"], key=lambda r: r["hidden"])
+    lines = [
+        [f"{r['hidden']}", f"{r['parameters']:,}", f"{r['cpu_ms']:.0f}", f"{r['nll']:.1f}", f"{r['nll_novel']:.1f}"]
+        for r in rows
+    ]
+    return markdown(["hidden size", "parameters", "CPU ms a step", "background, nats", "novel, nats"], lines)
 
 
 def table_peers(folder: Path) -> str:
@@ -175,10 +190,6 @@ def _mean(cells: list[Row], measure: str) -> str:
     return f"{np.mean([c[measure] for c in cells]):.1f}"
 
 
-def _paper(cells: list[Row]) -> str:
-    return f" ({cells[0]['paper']:.1f})" if "paper" in cells[0] else ""
-
-
 def _counts(cells: list[Row]) -> str:
     return " / ".join(f"{np.mean([c[k] for c in cells]):.0f}" for k in ("alternation", "bracketed"))
 
@@ -201,6 +212,7 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "strings-flatness": table_flatness,
     "strings-prior": table_prior,
     "strings-inferred": table_inferred,
+    "strings-sizes": table_sizes,
     "strings-peers": table_peers,
     "strings-speed": table_speed,
 }

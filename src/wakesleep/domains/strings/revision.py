@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int, Key
+from jaxtyping import Array, Bool, Int, Key
 
 from wakesleep.domains.strings.evaluator import ABSENT, MEMBERS, PAST, Strings
 from wakesleep.domains.strings.language import (
@@ -24,8 +24,11 @@ from wakesleep.networks import END, Tokens, change
 
 READ_OFF, WRAPPED = 0.25, 0.125
 """The shares of revisions that are read off the strings, and that put brackets around a part."""
-ORDER = np.array([TOKEN[name] for name in (r"\d", r"\u", r"\l", r"\w", ".")])
-"""The classes that may stand where strings differ, the narrowest first."""
+DIGIT, CAPITAL, SMALL, WORD, ANY = (TOKEN[name] for name in (r"\d", r"\u", r"\l", r"\w", "."))
+_ALIKE = MEMBERS[np.array([DIGIT, CAPITAL, SMALL]) - FIRST_CLASS]
+KINDS = np.concatenate([_ALIKE, ~_ALIKE.any(axis=0, keepdims=True) & (np.arange(PAST + 1) != PAST)])
+"""Which characters are digits, capitals, small letters, and others."""
+OTHER = 3
 
 
 def revised(key: Key[Array, ""], z: Tokens, x: Strings) -> Tokens:
@@ -94,23 +97,29 @@ def _template(x: Strings, rows: Bool[Array, "s"], written: Bool[Array, "t"]) -> 
     length = written.shape[0]
     lengths = jnp.where(rows, x.lengths, 0)
     longest, shortest = jnp.max(lengths), jnp.min(jnp.where(rows, lengths, length))
-    width = ((0, 0), (0, max(length - x.characters.shape[1], 0)))
-    characters = jnp.pad(x.characters[:, :length].astype(jnp.int32), width, constant_values=PAST)
-    characters = jnp.where(rows[:, None], characters, PAST)
-    present = jnp.any(characters[:, :, None] == jnp.arange(PAST)[None, None, :], axis=0)
+    characters, kinds = _places(x, length)
+    least = jnp.min(jnp.where(rows[:, None], characters, PAST), axis=0)
+    most = jnp.max(jnp.where(rows[:, None], characters, -1), axis=0)
+    present = jnp.any(kinds & rows[None, :, None], axis=1)
     places = jnp.arange(length)
-    tail = jnp.any(present & (places >= shortest)[:, None], axis=0)
-    literal = 1 + jnp.argmax(present, axis=1)
-    literal = jnp.where(literal == SPACE, WHITE, literal)
-    narrowest = _narrowest(present)
-    alone = (jnp.sum(present, axis=1) == 1) & (written | (narrowest == ORDER[-1]))
-    token = jnp.where(alone, literal, narrowest)
-    behind = jnp.where(places == shortest, _narrowest(tail[None])[0], jnp.where(places == shortest + 1, STAR, END))
+    alone = (least == most) & (written | present[OTHER])
+    literal = jnp.where(least + 1 == SPACE, WHITE, least + 1)
+    token = jnp.where(alone, literal, _narrowest(present))
+    tail = _narrowest(jnp.any(present & (places >= shortest)[None, :], axis=1))
+    behind = jnp.where(places == shortest, tail, jnp.where(places == shortest + 1, STAR, END))
     return jnp.where(places < shortest, token, jnp.where(longest > shortest, behind, END)).astype(jnp.int32)
 
 
-def _narrowest(present: Bool[Array, "k 95"]) -> Int[Array, "k"]:
-    """The narrowest class that has all characters that are present."""
-    members: Float[np.ndarray, "5 95"] = MEMBERS[ORDER - FIRST_CLASS, :-1].astype(np.float32)
-    outside = present.astype(jnp.float32) @ (1.0 - members).T
-    return jnp.asarray(ORDER)[jnp.argmax(outside == 0, axis=1)]
+def _places(x: Strings, length: int) -> tuple[Int[Array, "s t"], Bool[Array, "4 s t"]]:
+    """The characters of the first places of each string, and which are digits, capitals, small letters, and others."""
+    width = ((0, 0), (0, max(length - x.characters.shape[1], 0)))
+    characters = jnp.pad(x.characters[:, :length].astype(jnp.int32), width, constant_values=PAST)
+    return characters, jnp.asarray(KINDS)[:, characters]
+
+
+def _narrowest(present: Bool[Array, "4 *t"]) -> Int[Array, "*t"]:
+    """The narrowest class for the kinds of characters that are present."""
+    digit, capital, small, other = present
+    several = (digit & capital) | (digit & small) | (capital & small)
+    one = jnp.where(digit, DIGIT, jnp.where(capital, CAPITAL, SMALL))
+    return jnp.where(other, ANY, jnp.where(several, WORD, one))
