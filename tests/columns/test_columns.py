@@ -11,10 +11,12 @@ import pytest
 import wakesleep
 from wakesleep import models
 from wakesleep.columns import Effort, explain_strings, shipped
+from wakesleep.columns.calibration import calibrate
 from wakesleep.columns.explanation import Explanation
 from wakesleep.columns.exports import EXPORTS
 from wakesleep.columns.knowledge import load, save
 from wakesleep.columns.survey import as_json, check, passed_over, read_patterns, survey
+from wakesleep.domains.strings.data import Concept
 from wakesleep.domains.strings.language import parse
 from wakesleep.domains.strings.tables import Column
 from wakesleep.errors import Refusal
@@ -76,6 +78,16 @@ def test_a_higher_share_accepts_more(codes):
         assert sorted(rejected) == sorted(codes.outliers(strange, share)) == sorted(strange)
     with pytest.raises(Refusal, match="share"):
         codes.accepts(CODES, share=1.5)
+
+
+def test_calibration_learns_to_tell_members_from_strangers(codes):
+    makers = (lambda i: f"AB-{i:02d}", lambda i: f"{i:04d}/x", lambda i: f"user{i}@a.org", lambda i: f"#{i:x}")
+    made = [Concept("", [make(i) for i in range(30, 35)], [make(i) for i in range(40, 45)], []) for make in makers]
+    found = calibrate(codes.knowledge, made)
+    assert found.weights.shape == codes.knowledge.weights.shape
+    assert (np.diff(found.members, axis=1) >= 0).all()
+    middle = found.members.shape[1] // 2
+    assert (found.members[:, middle] > found.strangers[:, -1]).all()
 
 
 def test_a_stray_value_does_not_spoil_a_column():

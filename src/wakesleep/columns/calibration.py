@@ -70,7 +70,8 @@ def calibrate(knowledge: Knowledge, some: list[Concept], seed: int = 0) -> Calib
     for count in EXAMPLES:
         tried = [_try(knowledge, concept, some, count, draw) for concept in some]
         halves = tried[::2], tried[1::2]
-        evidence = [_evidence(t, _learned(other)) for half, other in (halves, halves[::-1]) for t in half]
+        weights = _learned(halves[1]), _learned(halves[0])
+        evidence = [_evidence(t, w) for half, w in zip(halves, weights, strict=True) for t in half]
         inside, outside = (np.concatenate([e[side] for e in evidence]) for side in (0, 1))
         rows.append((_learned(tried), _quantiles(inside), _quantiles(outside)))
     return Calibration(*(np.array(column, np.float32) for column in zip(*rows, strict=True)))

@@ -9,12 +9,25 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from wakesleep.columns.variants import DIGIT, LOWER, UPPER, WORD, Programs, distinct
-from wakesleep.domains.strings.language import CHARACTERS, CLASSES, PLUS, STAR, TOKEN, canonical, flatten, tree_of
+from wakesleep.columns.variants import Programs, distinct
+from wakesleep.domains.strings.language import (
+    ANY,
+    CHARACTERS,
+    CLASSES,
+    DIGIT,
+    LOWER,
+    PLUS,
+    STAR,
+    UPPER,
+    WORD,
+    canonical,
+    flatten,
+    tree_of,
+)
 from wakesleep.networks import END
 
 FINE, COARSE = r"[A-Z]+|[a-z]+|[0-9]+|.", r"[A-Za-z0-9]+|."
-ORDER = {DIGIT: r"\d", UPPER: r"\u", LOWER: r"\l", WORD: r"\w", TOKEN["."]: "."}
+ORDER = {DIGIT: r"\d", UPPER: r"\u", LOWER: r"\l", WORD: r"\w", ANY: "."}
 """The classes that may stand where strings differ, the narrowest first."""
 MOST = 8
 

@@ -15,12 +15,15 @@ from wakesleep.domains.strings.language import (
     BAR,
     CHARACTERS,
     CLOSE,
+    DIGIT,
     FIRST_CLASS,
+    LOWER,
     OPEN,
     OPTIONAL,
     PLUS,
     STAR,
-    TOKEN,
+    UPPER,
+    WORD,
     canonical,
     flatten,
     tree_of,
@@ -28,7 +31,6 @@ from wakesleep.domains.strings.language import (
 from wakesleep.networks import END
 
 Programs = Int[np.ndarray, "_ t"]
-DIGIT, UPPER, LOWER, WORD = (TOKEN[s] for s in (r"\d", r"\u", r"\l", r"\w"))
 MANY = (OPTIONAL, STAR, PLUS)
 FEW = 0.1
 """Values of other shapes are strays, and not a concept of their own, where they are fewer than this share."""

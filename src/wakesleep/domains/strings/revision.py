@@ -7,25 +7,28 @@ from jaxtyping import Array, Bool, Int, Key
 
 from wakesleep.domains.strings.evaluator import ABSENT, MEMBERS, PAST, Strings
 from wakesleep.domains.strings.language import (
+    ANY,
     BAR,
     CLOSE,
+    DIGIT,
     FIRST_CLASS,
+    LOWER,
     OPEN,
     OPTIONAL,
     PLUS,
     SPACE,
     SPELLINGS,
     STAR,
-    TOKEN,
+    UPPER,
     WHITE,
+    WORD,
 )
 from wakesleep.keys import fused
 from wakesleep.networks import END, Tokens, change
 
 READ_OFF, WRAPPED = 0.25, 0.125
 """The shares of revisions that are read off the strings, and that put brackets around a part."""
-DIGIT, CAPITAL, SMALL, WORD, ANY = (TOKEN[name] for name in (r"\d", r"\u", r"\l", r"\w", "."))
-_ALIKE = MEMBERS[np.array([DIGIT, CAPITAL, SMALL]) - FIRST_CLASS]
+_ALIKE = MEMBERS[np.array([DIGIT, UPPER, LOWER]) - FIRST_CLASS]
 KINDS = np.concatenate([_ALIKE, ~_ALIKE.any(axis=0, keepdims=True) & (np.arange(PAST + 1) != PAST)])
 """Which characters are digits, capitals, small letters, and others."""
 OTHER = 3
@@ -121,5 +124,5 @@ def _narrowest(present: Bool[Array, "4 *t"]) -> Int[Array, "*t"]:
     """The narrowest class for the kinds of characters that are present."""
     digit, capital, small, other = present
     several = (digit & capital) | (digit & small) | (capital & small)
-    one = jnp.where(digit, DIGIT, jnp.where(capital, CAPITAL, SMALL))
+    one = jnp.where(digit, DIGIT, jnp.where(capital, UPPER, LOWER))
     return jnp.where(other, ANY, jnp.where(several, WORD, one))
