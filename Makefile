@@ -11,7 +11,7 @@ demo: $(READY)
 	$(BIN)/wakesleep explain strings examples/orders.csv --most 1
 	$(BIN)/wakesleep explain timeseries examples/co2.csv --most 2 --picture demo-series.png
 	$(BIN)/wakesleep explain characters examples/letter.png --most 1 --picture demo-letter.png --film demo-letter.gif
-	$(BIN)/wakesleep train strings --steps 1500 --output $(DEMO)
+	$(BIN)/wakesleep train strings --steps 1500 --revise 0.5 --output $(DEMO)
 	$(BIN)/wakesleep posterior $(DEMO) --most 1 --picture demo.png
 	@echo "The series is drawn in demo-series.png, the letter stroke by stroke in demo-letter.gif, and regexes learned from scratch in demo.png; the run is in $(DEMO)."
 
