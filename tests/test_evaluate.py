@@ -36,14 +36,14 @@ def test_the_error_shrinks_as_the_square_root_of_samples(toy):
 def test_refining_recognition_raises_the_bound_and_leaves_the_model_alone(toy):
     model, data = toy
     poor = eqx.tree_at(lambda m: m.recognition.logits, model, 3 * model.recognition.logits)
-    before = evaluate.importance(jax.random.key(0), poor, data, samples=5).mean
+    before = evaluate.importance(jax.random.key(0), poor, data, samples=50).mean
     bounds = evaluate.refined(
-        jax.random.key(0), poor, data, samples=5, steps=300, particles=10, batch_size=4, learning_rate=0.03
+        jax.random.key(0), poor, data, samples=50, steps=300, particles=10, batch_size=4, learning_rate=0.03
     )
     assert set(bounds) == {"rws", "vimco", "sleep", "best"}
     assert bounds["best"].mean == max(bounds[k].mean for k in ("rws", "vimco", "sleep"))
     truth = float(evaluate.exact(model, ALL_PROGRAMS, data).mean())
-    assert before < bounds["best"].mean < truth + 0.05
+    assert before < bounds["best"].mean < truth + 4 * bounds["best"].standard_error
 
 
 def test_new_observations_get_the_exact_posterior_from_a_large_fresh_memory(toy):

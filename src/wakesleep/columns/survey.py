@@ -84,7 +84,7 @@ def as_json(finding: Finding, seed: int = 0) -> dict[str, Any]:
     row["patterns"] = [p._asdict() for p in explanation.patterns]
     row["samples"] = explanation.sample(SAMPLES, seed)
     row["outliers"] = explanation.outliers(finding.column.values)[:MOST_OUTLIERS]
-    return row | {"examples": len(explanation.examples), "cost": explanation.cost._asdict()}
+    return row | {"examples": list(explanation.examples), "cost": explanation.cost._asdict()}
 
 
 def read_patterns(path: Path, knowledge: Knowledge) -> dict[str, Explanation]:
@@ -107,7 +107,9 @@ def _restore(row: dict[str, Any], knowledge: Knowledge) -> Explanation:
     programs = np.stack([program(p.program, length) for p in patterns])
     weight = np.array([p.probability for p in patterns])
     posterior = Weighted(jnp.asarray(programs), jnp.asarray(np.log(weight / weight.sum()), jnp.float32))
-    return Explanation(("",) * row["examples"], patterns, Cost(**row["cost"]), knowledge, posterior)
+    if not row["examples"] or not all(isinstance(e, str) for e in row["examples"]):
+        raise TypeError
+    return Explanation(tuple(row["examples"]), patterns, Cost(**row["cost"]), knowledge, posterior)
 
 
 class Violation(NamedTuple):
