@@ -163,7 +163,11 @@ def wake(
     p has changed since a program was stored, so the remembered are rescored together with the new.
     """
     m = remembered.log_joint.shape[1]
-    proposed = suggest(model, key, remembered, h, batch, proposals, explore, revise)
+    proposed = propose(model.recognition, key, h, proposals)
+    if explore > 0:
+        proposed = _swap(jax.random.fold_in(key, 1), model.prior.sample, batch.c, proposed, explore)
+    if revise > 0:
+        proposed = _swap(jax.random.fold_in(key, 2), partial(_revised, model), (remembered, h), proposed, revise)
     pool = jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=1), remembered.programs, proposed)
     pool = refine(model.evaluator, pool, batch.x)
     log_joint = score(model, pool, batch.x, batch.c)
@@ -172,25 +176,6 @@ def wake(
     old = jax.tree.map(lambda a: a[:, :m], scored)
     new = jax.tree.map(lambda a: a[:, m:], scored)
     return jax.vmap(mem.merge)(old, new)
-
-
-def suggest(
-    model: Model,
-    key: Key[Array, ""],
-    remembered: Memory,
-    h: Any,
-    batch: Batch,
-    proposals: int,
-    explore: float = 0.0,
-    revise: float = 0.0,
-) -> Program:
-    """Proposals from recognition, shares of them from the prior and by changing remembered programs instead."""
-    proposed = propose(model.recognition, key, h, proposals)
-    if explore > 0:
-        proposed = _swap(jax.random.fold_in(key, 1), model.prior.sample, batch.c, proposed, explore)
-    if revise > 0:
-        proposed = _swap(jax.random.fold_in(key, 2), partial(_revised, model), (remembered, h), proposed, revise)
-    return proposed
 
 
 def _swap(key: Key[Array, ""], draw: Callable, given: Any, proposed: Program, share: float) -> Program:

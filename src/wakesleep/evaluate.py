@@ -11,12 +11,12 @@ import optax
 from jaxtyping import Array, Bool, Float, Key
 
 from wakesleep import memory as mem
-from wakesleep.algorithms import rws, suggest, vimco, weigh
+from wakesleep.algorithms import rws, vimco, wake, weigh
 from wakesleep.errors import Refusal, require_at_least
 from wakesleep.fit import fit
 from wakesleep.keys import fused
 from wakesleep.memory import Memory, Weighted
-from wakesleep.model import Batch, Model, Observations, Program, frozen, refine, same_program, score
+from wakesleep.model import Batch, Model, Observations, Program, frozen, same_program, score
 
 AT_ONCE = 50
 """Observations for which programs are proposed at the same time."""
@@ -226,8 +226,7 @@ def _remember(
     empty = mem.empty(program, batch.rows.shape[0], memory_size)
 
     def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
-        new = refine(model.evaluator, suggest(model, key, memory, h, batch, proposals, revise=revise), batch.x)
-        return jax.vmap(mem.merge)(memory, Memory(new, score(model, new, batch.x, batch.c)))[0], None
+        return wake(model, key, memory, h, batch, proposals, revise=revise)[0], None
 
     return jax.lax.scan(more, empty, jax.random.split(key, wakes))[0]
 

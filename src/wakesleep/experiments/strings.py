@@ -83,12 +83,15 @@ QUICK = {
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """The tables of section 4.3, kept in strings.json: two rows for each algorithm, K and seed; and a baseline."""
-    shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
-    shared["flatness"] = list(plan.flatness)
+    shared = _shared(plan) | {"concepts": "paper"}
     ngrams.reproduce(output, report)
-    return complete(
-        output / "strings.json", shared | {"concepts": "paper"}, every_cell(plan), lambda c: _cell(c, plan), report
-    )
+    return complete(output / "strings.json", shared, every_cell(plan), lambda c: _cell(c, plan), report)
+
+
+def _shared(plan: Plan) -> dict[str, Any]:
+    """What all cells of a table have in common."""
+    kept = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
+    return kept | {"flatness": list(plan.flatness)}
 
 
 def _cell(cell: Row, plan: Plan) -> list[Row]:
@@ -106,8 +109,7 @@ def _cell(cell: Row, plan: Plan) -> list[Row]:
 
 def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """What larger networks cost and what they are worth, in strings-sizes.json: a row for each hidden size."""
-    shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms", "hidden")}
-    shared["flatness"] = list(plan.flatness)
+    shared = {k: v for k, v in _shared(plan).items() if k != "hidden"}
     cells = [cell | {"hidden": hidden} for cell in every_cell(plan) for hidden in SIZES]
     return complete(output / "strings-sizes.json", shared, cells, lambda c: _sized(c, plan), report)
 
