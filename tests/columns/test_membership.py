@@ -27,9 +27,9 @@ def test_an_example_is_held_against_the_others():
 
 
 def test_evidence_and_commonness_are_kept_within_bounds():
-    found = traits(EXAMPLES, ["", "AB-1", "AB-2"], np.array([-np.inf, 8.0, 99.0]), np.array([-np.inf, -8.0, -8.0]))
+    found = traits(EXAMPLES, ["", "AB-1", "AB-2"], np.array([-4.0, 8.0, 99.0]), np.array([-np.inf, -8.0, -8.0]))
     assert np.isfinite(found).all()
-    assert found[:, 1].tolist() == [-5.0, 8.0, 30.0]
+    assert found[:, 1].tolist() == [-4.0, 8.0, 30.0]
     assert found[:, 2].tolist() == [6.0, 8.0, 30.0]
     assert found[1, 3] == -2.0
 

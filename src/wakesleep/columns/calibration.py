@@ -17,7 +17,7 @@ from wakesleep import runs
 from wakesleep.algorithms import State
 from wakesleep.columns.explanation import explain
 from wakesleep.columns.knowledge import Knowledge, gather, save
-from wakesleep.columns.membership import Traits, fit
+from wakesleep.columns.membership import Traits, fit, weigh
 from wakesleep.domains.strings.data import Concept, Settings, concepts
 from wakesleep.errors import Refusal
 from wakesleep.memory import posterior
@@ -91,7 +91,7 @@ def _learned(tried: list[Tried]) -> Float[np.ndarray, "f"]:
 
 def _evidence(t: Tried, weights: Float[np.ndarray, "f"]) -> tuple[Float[np.ndarray, "m"], Float[np.ndarray, "s"]]:
     """The evidence for the members and for the strangers."""
-    evidence = np.where(t.allowed, t.traits @ weights, -np.inf)
+    evidence = weigh(t.traits, t.allowed, weights)
     return evidence[t.member], evidence[~t.member]
 
 

@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 from wakesleep.columns.inference import JUDGED, LENGTHS, STRAY, infer, log_each, log_mixture, regex_of
 from wakesleep.columns.knowledge import Knowledge
-from wakesleep.columns.membership import Traits, traits
+from wakesleep.columns.membership import Traits, traits, weigh
 from wakesleep.columns.search import Effort
 from wakesleep.columns.standard import Standard, standard
 from wakesleep.columns.wording import describe
@@ -67,10 +67,9 @@ class Explanation:
     def evidence(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
         """How much more probable each string is as a member than as a value of another column, in nats.
 
-        By its regexes and by what can be seen at a glance (`membership`); nothing speaks for what no regex allows.
+        By its regexes and by what can be seen at a glance (`membership`).
         """
-        seen, allowed = self.traits(_listed(strings))
-        return np.where(allowed, seen @ self._between(self.knowledge.weights), -np.inf)
+        return weigh(*self.traits(_listed(strings)), self._between(self.knowledge.weights))
 
     def traits(self, strings: list[str]) -> tuple[Traits, Bool[np.ndarray, "s"]]:
         """What speaks for each string, and whether any regex allows it."""

@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Bool, Float
 
-LEAST, ENOUGH, MOST = -5.0, 6.0, 30.0
-"""The evidence of regexes, in nats, is cut off outside of LEAST and MOST, and counts apart above ENOUGH."""
+ENOUGH, MOST = 6.0, 30.0
+"""The evidence of regexes, in nats, counts apart above ENOUGH, and no more above MOST."""
 RIDGE = 1.0
 """What holds the weights of traits, each in units of its spread, near zero."""
 NEWTON_STEPS = 25
@@ -33,10 +33,15 @@ def traits(
     """
     seen = _Seen(examples)
     others = {e: _Seen([o for o in examples if o != e] or [e]) for e in set(examples) & set(strings)}
-    said = np.clip(evidence, LEAST, MOST)
+    said = np.minimum(evidence, MOST)
     common = np.maximum(anywhere, -1e3) / [max(len(s), 1) for s in strings]
     likeness = np.array([others.get(s, seen).likeness(s) for s in strings], float).reshape(len(strings), -1)
     return np.column_stack([np.ones(len(strings)), said, np.maximum(said, ENOUGH), common, likeness])
+
+
+def weigh(seen: Traits, allowed: Bool[np.ndarray, "s"], weights: Float[np.ndarray, "f"]) -> Float[np.ndarray, "s"]:
+    """The evidence that each string is a member, in nats; nothing speaks for what no regex allows."""
+    return np.where(allowed, seen @ weights, -np.inf)
 
 
 class _Seen:
