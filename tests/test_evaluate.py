@@ -7,7 +7,36 @@ from tests.toy import ALL_PROGRAMS, PROGRAMS
 from wakesleep import evaluate
 from wakesleep import memory as mem
 from wakesleep.memory import Memory, Weighted
-from wakesleep.model import score
+from wakesleep.model import Evaluator, Model, Observations, Prior, Recognition, score
+
+
+class Fitted(Evaluator):
+    """A program carries a number, which is fitted half of the way to x at a time."""
+
+    def sample(self, key, z):
+        return z[1]
+
+    def log_prob(self, x, z):
+        return -((x - z[1]) ** 2)
+
+    def refine(self, z, x):
+        return z[0], z[1] + (x - z[1]) / 2
+
+
+class Single(Prior):
+    def sample(self, key, c):
+        return jnp.zeros(1, jnp.int32), jnp.zeros(())
+
+    def log_prob(self, z, c):
+        return jnp.zeros(())
+
+
+class Unfitted(Recognition):
+    def sample(self, key, h):
+        return jnp.zeros(1, jnp.int32), jnp.zeros(())
+
+    def log_prob(self, z, h):
+        return jnp.zeros(())
 
 
 def test_exact_equals_the_sum_over_programs(toy):
@@ -91,3 +120,13 @@ def test_known_programs_are_summed_exactly_and_a_fresh_memory_is_a_bound(toy):
     exact = evaluate.importance(jax.random.key(0), model, data, samples=1, known=every)
     np.testing.assert_allclose(exact.log_p, truth, atol=1e-5)
     np.testing.assert_allclose(exact.error, 0.0, atol=1e-6)
+
+
+def test_what_a_remembered_program_carries_is_refined_with_every_wake():
+    model, data = Model(Single(), Fitted(), Unfitted()), Observations(jnp.asarray([1.0, -4.0]))
+    for wakes in (1, 2, 5):
+        found = evaluate.remember(jax.random.key(0), model, data, memory_size=2, proposals=3, wakes=wakes)
+        left = data.x * 0.5**wakes
+        np.testing.assert_allclose(found.programs[1][:, 0], data.x - left, rtol=1e-6)
+        np.testing.assert_allclose(found.log_joint[:, 0], -(left**2), rtol=1e-5)
+        assert np.all(np.isneginf(found.log_joint[:, 1]))  # all proposals are twins

@@ -25,6 +25,7 @@ from wakesleep.model import (
     Observations,
     Program,
     Scalar,
+    carries,
     dream,
     frozen,
     propose,
@@ -157,25 +158,32 @@ def wake(
     proposals: int,
     explore: float = 0.0,
     revise: float = 0.0,
+    fixed: bool = False,
 ) -> tuple[Memory, Int[Array, "b"]]:
     """The wake phase for a batch: the merged memory rows and how many proposals entered each.
 
-    p has changed since a program was stored, so the remembered are rescored together with the new.
+    p has changed since a program was stored, so the remembered are rescored together with the new; with a `fixed`
+    model only where they carry something, which is then refined further.
     """
-    m = remembered.log_joint.shape[1]
     proposed = propose(model.recognition, key, h, proposals)
     if explore > 0:
         proposed = _swap(jax.random.fold_in(key, 1), model.prior.sample, batch.c, proposed, explore)
     if revise > 0:
         proposed = _swap(jax.random.fold_in(key, 2), partial(_revised, model), (remembered, h), proposed, revise)
+    if fixed and not carries(proposed):
+        return jax.vmap(mem.merge)(remembered, Memory(proposed, score(model, proposed, batch.x, batch.c)))
+    return jax.vmap(mem.merge)(*_rescored(model, remembered, proposed, batch))
+
+
+def _rescored(model: Model, remembered: Memory, proposed: Program, batch: Batch) -> tuple[Memory, Memory]:
+    """The remembered and the proposed programs, refined and scored in one pass."""
+    m = remembered.log_joint.shape[1]
     pool = jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=1), remembered.programs, proposed)
     pool = refine(model.evaluator, pool, batch.x)
     log_joint = score(model, pool, batch.x, batch.c)
-    vacant = jnp.pad(jnp.isneginf(remembered.log_joint), ((0, 0), (0, proposals)))
+    vacant = jnp.pad(jnp.isneginf(remembered.log_joint), ((0, 0), (0, log_joint.shape[1] - m)))
     scored = Memory(pool, jnp.where(vacant, -jnp.inf, log_joint))
-    old = jax.tree.map(lambda a: a[:, :m], scored)
-    new = jax.tree.map(lambda a: a[:, m:], scored)
-    return jax.vmap(mem.merge)(old, new)
+    return jax.tree.map(lambda a: a[:, :m], scored), jax.tree.map(lambda a: a[:, m:], scored)
 
 
 def _swap(key: Key[Array, ""], draw: Callable, given: Any, proposed: Program, share: float) -> Program:

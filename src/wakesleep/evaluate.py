@@ -226,7 +226,7 @@ def _remember(
     empty = mem.empty(program, batch.rows.shape[0], memory_size)
 
     def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
-        return wake(model, key, memory, h, batch, proposals, revise=revise)[0], None
+        return wake(model, key, memory, h, batch, proposals, revise=revise, fixed=True)[0], None
 
     return jax.lax.scan(more, empty, jax.random.split(key, wakes))[0]
 

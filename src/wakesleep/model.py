@@ -158,6 +158,11 @@ def dream(model: Model, key: Key[Array, ""], c: Any, count: int) -> tuple[Progra
     return frozen((z, x))
 
 
+def carries(z: Program) -> bool:
+    """Whether programs carry quantities beside the tokens that tell them apart."""
+    return any(jnp.issubdtype(leaf.dtype, jnp.inexact) for leaf in jax.tree.leaves(z))
+
+
 def same_program(a: Program, b: Program) -> Array:
     """Whether two programs are twins: all their integer leaves agree."""
     pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
