@@ -47,6 +47,19 @@ def test_both_characters_and_classes_are_read_off_and_marks_are_always_written()
     assert all("_" in f for f in found)
 
 
+def test_what_the_longer_strings_have_beyond_the_shortest_is_read_off_as_optional():
+    for group, some in (
+        (["glu_L", "gly", "ile_L"], {r"\l\l\l(_\u)?", r"\l\l\l(_L)?"}),
+        (["R 878", "R 1,612"], {r"\u\s(\d,)?\d\d\d", r"R\s(\d,)?\d\d\d"}),
+        (["OE5217", "OE-5187"], {r"\u\u-?\d\d\d\d", r"OE-?5\d\d7", r"OE-?5\d\d\d"}),
+        (["(a)b", "b"], {r"(\(\l\))?\l"}),
+    ):
+        x = as_strings(group, 5, 24)
+        several = jax.jit(jax.vmap(lambda k, x=x: read_off(k, x, LENGTH)))
+        found = texts(several(jax.random.split(jax.random.key(5), 1000)))
+        assert some <= found
+
+
 def test_brackets_are_put_around_parts():
     z = jnp.asarray(program(r"\u,\u", LENGTH))
     found = texts(jax.vmap(lambda k: wrap(k, z))(jax.random.split(jax.random.key(2), 200)))

@@ -2,14 +2,21 @@
 
 import json
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from wakesleep.domains.strings.language import CHARACTERS
+from tests.toy import ALL_PROGRAMS, SYMBOLS
+from wakesleep.domains.strings.data import Settings, build, observe
+from wakesleep.domains.strings.language import CHARACTERS, program
+from wakesleep.evaluate import exact_joint
 from wakesleep.experiments import results
 from wakesleep.experiments.ngrams import UNIFORM, Ngram
 from wakesleep.experiments.results import complete, resize
-from wakesleep.experiments.strings import FULL, PAPER, QUICK, Plan, reproduce
+from wakesleep.experiments.strings import FULL, PAPER, QUICK, Plan, divides, groups, predictive, reproduce, with_more
+from wakesleep.memory import Memory
+from wakesleep.model import Observations
 from wakesleep.report import strings as report
 
 
@@ -17,9 +24,9 @@ def row(algorithm: str, k: int, split: str, nll: float) -> dict:
     inferred = [{"strings": ["a1", "b2", "c3"], "regex": r"\l\d|x", "samples": ["q7"]}]
     return {
         "algorithm": algorithm, "K": k, "seed": 0, "steps": 10, "split": split, "nll": nll, "nll_spread": 1.0,
-        "nll_conditional": nll - 5, "flatness": {"100": nll, "1000": nll - 0.1}, "alternation": 3, "bracketed": 4,
+        "nll_conditional": nll - 5, "flatness": {"100": nll, "1000": nll - 0.1}, "alternation": 3, "divided": 2,
         "inferred": inferred, "prior": [{"regex": "a|b", "samples": ["a"]}], "curve": [[5, -9.0], [10, -8.0]],
-        "paper": PAPER[algorithm][k],
+        "bracketed": 4, "grouped": 1, "paper": PAPER[algorithm][k],
     }  # fmt: skip
 
 
@@ -35,7 +42,7 @@ def test_tables_show_ours_beside_the_papers(folder):
     assert "| MWS | 82.0 | 85.0 |" in report.TABLES["strings"](folder)
     assert "| paper, MWS | 84.1 | 82.8 |" in report.TABLES["strings"](folder)
     assert "| novel, given five, RWS | 77.0 | 80.0 |" in report.TABLES["strings-novel"](folder)
-    assert "| VIMCO | 3 / 4 | 3 / 4 |" in report.TABLES["strings-programs"](folder)
+    assert "| VIMCO | 3 (2); 4 (1) | 3 (2); 4 (1) |" in report.TABLES["strings-programs"](folder)
     assert r"`\l\d\|x` `q7`" in report.TABLES["strings-inferred"](folder)
     assert r"| `a\|b` | `a` |" in report.TABLES["strings-prior"](folder)
     assert "| MWS, K = 2 | 82.00 | 81.90 |" in report.TABLES["strings-flatness"](folder)
@@ -91,6 +98,44 @@ def test_a_plan_can_be_cut_to_some_cells():
     plan = resize(FULL["strings"], 7, None, ["RWS"], [3])
     assert (plan.steps, plan.algorithms, plan.ks) == (7, ("RWS",), (3,))
     assert QUICK["strings"].steps < FULL["strings"].steps
+
+
+def test_a_prediction_sums_over_the_programs_found_for_either_set(toy):
+    model, data = toy
+    everything = jnp.broadcast_to(ALL_PROGRAMS, (len(data), *ALL_PROGRAMS.shape))
+    joint = np.asarray(exact_joint(model, ALL_PROGRAMS, data), np.float64)
+    order = np.argsort(-joint, axis=1)[:, :2]
+    best = Memory(jnp.asarray(order)[..., None], jnp.take_along_axis(jnp.asarray(joint, jnp.float32), order, axis=1))
+    found = with_more(model, best, everything, data)
+    for row in range(len(data)):
+        possible = np.isfinite(found.log_joint[row])
+        assert len(set(np.asarray(found.programs[row, possible, 0]))) == possible.sum() == np.isfinite(joint[row]).sum()
+    other = Observations((data.x + 1) % SYMBOLS)
+    both = np.logaddexp.reduce(joint + np.asarray(model.evaluator.table(), np.float64)[:, other.x].T, axis=1)
+    truth = both - np.logaddexp.reduce(joint, axis=1)
+    np.testing.assert_allclose(predictive(model, found, other), truth, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("needs", "regex", "strings", "needed"),
+    [
+        (divides, "a+|b", ["aa", "b"], True),
+        (divides, "a+|b?|.+", ["aa", "b"], False),
+        (divides, r"\l+", ["aa", "b"], False),
+        (divides, "(a|b)+", ["aa", "b"], False),
+        (groups, "(a|b)+", ["aa", "b"], True),
+        (groups, r"\l\l(_L)?", ["aa", "ab_L"], True),
+        (groups, r"\l\l(_L)?", ["aa", "ab"], False),
+        (groups, r"(\d\d)*|(.a)+|\l*", ["aa", "ab"], False),
+        (groups, r"\l\l(a(bc)?)*", ["aa", "ab"], False),
+        (groups, r"(ab)?(cd)*\l\l", ["abxy", "cdxy"], True),
+        (groups, r"\l\l", ["aa", "ab"], False),
+    ],
+)
+def test_alternation_and_brackets_are_needed_where_the_strings_call_for_them(needs, regex, strings, needed):
+    settings = Settings(hidden=2, length=20, strings=2)
+    data = observe([strings], settings)
+    assert needs(build(jax.random.key(0), settings, data), program(regex, 20), data[0]) == needed
 
 
 @pytest.mark.slow

@@ -69,6 +69,21 @@ def branches(z: list[int]) -> list[list[int]]:
     return [part + [END] * (len(z) - len(part)) for part in parts]
 
 
+def without_brackets(z: list[int]) -> list[list[int]]:
+    """The program with one of its outermost brackets left out, and what repeats it: one for each of them."""
+    depth, start, found = 0, 0, []
+    for i, token in enumerate(z):
+        if token == OPEN and depth == 0:
+            start = i
+        depth += (token == OPEN) - (token == CLOSE)
+        if token == CLOSE and depth == 0:
+            behind = itertools.dropwhile(lambda t: t in MANY, z[i + 1 :])
+            bodies = [[t for t in part if t != END] for part in branches([*z[:start], *behind])]
+            rest = [t for body in bodies if body for t in (BAR, *body)][1:]
+            found.append(rest + [END] * (len(z) - len(rest)))
+    return found
+
+
 def wider(programs: Programs) -> Programs:
     """Wider forms of each program: characters as classes, runs of any length, classes as the class of both."""
     length, found = programs.shape[1], []

@@ -54,14 +54,19 @@ def _baseline(folder: Path, split: str, measures: dict[str, str], ks: int) -> li
 
 
 def table_programs(folder: Path) -> str:
-    """How many training concepts have a best regex with alternation and with brackets."""
+    """How many training concepts have a best regex with alternation and with brackets, and need it."""
     head, lines = _grid(_rows(folder, "background"), _counts)
-    return markdown(head, lines) + "\n\nBest regexes with alternation / with brackets, of 1,000 concepts."
+    caption = (
+        "Best regexes with alternation; with brackets; of 1,000 concepts. In parentheses those in which the strings "
+        "call for it: no branch alone allows them all, or the regex does not without the brackets."
+    )
+    return markdown(head, lines) + "\n\n" + caption
 
 
 def table_flatness(folder: Path) -> str:
     """The estimate of the NLL with more and more proposals."""
-    rows = _rows(folder, "background")
+    names = list(MAKE)
+    rows = sorted(_rows(folder, "background"), key=lambda r: (names.index(r["algorithm"]), r["K"], r["seed"]))
     sizes = list(rows[0]["flatness"])
     lines = [[f"{r['algorithm']}, K = {r['K']}", *(f"{r['flatness'][s]:.2f}" for s in sizes)] for r in rows]
     return markdown(["", *(f"{int(s):,} proposals" for s in sizes)], lines)
@@ -191,7 +196,9 @@ def _mean(cells: list[Row], measure: str) -> str:
 
 
 def _counts(cells: list[Row]) -> str:
-    return " / ".join(f"{np.mean([c[k] for c in cells]):.0f}" for k in ("alternation", "bracketed"))
+    names = (("alternation", "divided"), ("bracketed", "grouped"))
+    means = [[np.mean([c[name] for c in cells]) for name in pair] for pair in names]
+    return "; ".join(f"{used:.0f} ({needed:.0f})" for used, needed in means)
 
 
 def _spread(rows: list[Row]) -> float:

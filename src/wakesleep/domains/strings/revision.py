@@ -24,6 +24,7 @@ from wakesleep.domains.strings.language import (
     WORD,
 )
 from wakesleep.keys import fused
+from wakesleep.model import Scalar
 from wakesleep.networks import END, Tokens, change
 
 READ_OFF, WRAPPED = 0.25, 0.125
@@ -78,28 +79,63 @@ def wrap(key: Key[Array, ""], z: Tokens) -> Tokens:
 def read_off(key: Key[Array, ""], x: Strings, length: int) -> Tokens:
     """A program from the strings alone: a class, or the character that all have, at each place that all have.
 
-    Half of the time the strings are divided at random, and the programs of both parts joined by alternation.
+    A quarter of the time the strings are divided at random, and the programs of both parts joined by alternation; a
+    quarter of the time what the longer strings have beyond the shortest is optional, at a random place.
     """
-    u = jax.random.uniform(fused(key), (2 + x.lengths.shape[0] + 2 * length,))
+    strings = x.lengths.shape[0]
+    u = jax.random.uniform(fused(key), (3 + strings + 2 * length,))
     there = x.lengths != ABSENT
-    some = there & ((u[0] < 0.5) | (u[2 : 2 + there.shape[0]] < 0.5))
-    some = jnp.where(jnp.any(some), some, there)
     written = u[-2 * length :].reshape(2, length) < u[1]
-    first, second = _template(x, some, written[0]), _template(x, there & ~some, written[1])
-    used, places = jnp.sum(first != END), jnp.arange(length)
-    behind = second[jnp.clip(places - used - 1, 0, length - 1)]
-    joined = jnp.where(places < used, first, jnp.where(places == used, BAR, behind))
-    return jnp.where(jnp.any(there & ~some), joined, first)
+    part = there & (u[3 : 3 + strings] < 0.5)
+    part = jnp.where(jnp.any(part), part, there)
+    bar = jnp.where(jnp.any(there & ~part), BAR, END)[None]
+    joined = _behind(_behind(_template(x, part, written[0]), bar), _template(x, there & ~part, written[1]))
+    whole = _template(x, there, written[0])
+    options = _optional(u[2], x, there, written)
+    return jnp.where(u[0] < 0.5, whole, jnp.where(u[0] < 0.75, joined, options))
+
+
+def _optional(u: Scalar, x: Strings, there: Bool[Array, "s"], written: Bool[Array, "2 t"]) -> Tokens:
+    """`E1(E2)?E3`: all strings begin with E1 and end with E3, and those longer than the shortest have E2 between."""
+    least = jnp.min(jnp.where(there, x.lengths, jnp.max(x.lengths)))
+    start = (u * (least + 1)).astype(jnp.int32)  # how much of the shortest is in E1
+    beyond = x.lengths - least
+    first = _template(_cut(x, jnp.zeros_like(beyond), jnp.full_like(beyond, start)), there, written[0])
+    middle = _template(_cut(x, jnp.full_like(beyond, start), beyond), there & (beyond > 0), written[1])
+    last = _template(_cut(x, start + beyond, jnp.full_like(beyond, least - start)), there, written[0])
+    used = jnp.sum(middle != END)
+    opened, closed = jnp.where(used > 1, OPEN, END)[None], jnp.where(used > 1, CLOSE, END)[None]
+    mark = jnp.where(used > 0, OPTIONAL, END)[None]
+    whole = first
+    for piece in (opened, middle, closed, mark, last):
+        whole = _behind(whole, piece)
+    return whole
+
+
+def _cut(x: Strings, starts: Int[Array, "s"], lengths: Int[Array, "s"]) -> Strings:
+    """So many characters of each string from a place on."""
+    width = x.characters.shape[1]
+    places = jnp.arange(width)[None, :]
+    moved = jnp.take_along_axis(x.characters, jnp.clip(places + starts[:, None], 0, width - 1), axis=1)
+    return Strings(jnp.where(places < lengths[:, None], moved, PAST).astype(x.characters.dtype), lengths)
+
+
+def _behind(first: Tokens, second: Int[Array, "k"]) -> Tokens:
+    """The second sequence behind the first, as far as there is room."""
+    used, places = jnp.sum(first != END), jnp.arange(first.shape[0])
+    at = places - used
+    moved = jnp.where(at < second.shape[0], second[jnp.clip(at, 0, second.shape[0] - 1)], END)
+    return jnp.where(at < 0, first, moved).astype(jnp.int32)
 
 
 def _template(x: Strings, rows: Bool[Array, "s"], written: Bool[Array, "t"]) -> Tokens:
-    """The strings of those rows place by place to the end of the shortest, and then any number of a class.
+    """The strings of those rows place by place to the end of the shortest, and then any number of a class; or nothing.
 
     A letter or digit that all have at a place is written out where `written` says so, and other characters always.
     """
     length = written.shape[0]
     lengths = jnp.where(rows, x.lengths, 0)
-    longest, shortest = jnp.max(lengths), jnp.min(jnp.where(rows, lengths, length))
+    longest, shortest = jnp.max(lengths), jnp.min(jnp.where(rows, lengths, jnp.max(lengths)))
     characters, kinds = _places(x, length)
     least = jnp.min(jnp.where(rows[:, None], characters, PAST), axis=0)
     most = jnp.max(jnp.where(rows[:, None], characters, -1), axis=0)
