@@ -65,8 +65,9 @@ def table_programs(folder: Path) -> str:
 
 def table_flatness(folder: Path) -> str:
     """The estimate of the NLL with more and more proposals."""
-    names = list(MAKE)
-    rows = sorted(_rows(folder, "background"), key=lambda r: (names.index(r["algorithm"]), r["K"], r["seed"]))
+    rows = _rows(folder, "background")
+    names = _names(rows)
+    rows = sorted(rows, key=lambda r: (names.index(r["algorithm"]), r["K"], r["seed"]))
     sizes = list(rows[0]["flatness"])
     lines = [[f"{r['algorithm']}, K = {r['K']}", *(f"{r['flatness'][s]:.2f}" for s in sizes)] for r in rows]
     return markdown(["", *(f"{int(s):,} proposals" for s in sizes)], lines)
