@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
@@ -41,7 +40,7 @@ def load(path: Path, like: Tree) -> Tree:
     for name, a in wanted.items():
         if arrays[name].shape != a.shape or arrays[name].dtype != a.dtype:
             raise Refusal(f"{path} holds {name} as {arrays[name].dtype}{arrays[name].shape}, not {a.dtype}{a.shape}.")
-    leaves = [jnp.asarray(arrays[name]) for name, _ in _named(like)]
+    leaves = jax.device_put([arrays[name] for name, _ in _named(like)])
     return eqx.combine(jax.tree.unflatten(jax.tree.structure(eqx.filter(like, eqx.is_array)), leaves), like)
 
 

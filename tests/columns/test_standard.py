@@ -3,12 +3,15 @@
 import itertools
 import re
 
+import hypothesis
 import pytest
 from hypothesis import given, settings
 
 from tests.regexes import standard as plain
 from tests.regexes import trees
 from wakesleep.columns.standard import MOST_WALKS, accepts, standard, walks
+from wakesleep.columns.standard import _glushkov as automaton
+from wakesleep.columns.standard import _walks_by_letter as walks_by_letter
 from wakesleep.columns.wording import describe
 from wakesleep.domains.strings.language import OPTIONAL, PLUS, Atom, Either, Repeat, Sequence, canonical, parse
 
@@ -68,6 +71,24 @@ def test_the_bound_on_walks_is_no_less_than_what_a_matcher_tries(text):
     most = max(tries(tree, "".join(t)) for n in range(6) for t in itertools.product("ab1-", repeat=n))
     # A walk of the automaton is a place that was reached; a matcher may fail at each of the places after it.
     assert most <= walks(tree, 5) * (1 + 12)
+
+
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(trees())
+def test_walks_counted_letter_by_letter_lie_between_those_of_every_text_and_those_of_no_letters(tree):
+    places, first, follow = automaton(canonical(tree))
+    hypothesis.assume(places)
+
+    def of_text(text: str | None) -> float:
+        weight, total = first, 1.0
+        for i in range(4):
+            weight = weight * [text is None or text[i] in place for place in places]
+            total, weight = total + weight.sum(), weight @ follow
+        return total
+
+    found = walks_by_letter(places, first, follow, 4)
+    assert max(of_text("".join(text)) for text in itertools.product("ab1 ", repeat=4)) <= found
+    assert found <= of_text(None) or of_text(None) > MOST_WALKS
 
 
 def test_what_could_be_slow_is_written_wider_and_bounded():

@@ -152,7 +152,7 @@ def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
     weights = np.exp(np.asarray(posterior.log_weight, np.float64))
     likely = np.flatnonzero((weights >= LEAST) | (np.arange(len(weights)) == 0))
     found: dict[Standard, list[int]] = {}
-    trees = {int(i): tree_of(np.asarray(posterior.programs[i]).tolist()) for i in likely}
+    trees = {int(i): tree_of(z) for i, z in zip(likely, np.asarray(posterior.programs)[likely].tolist(), strict=True)}
     for i, tree in trees.items():
         found.setdefault(standard(tree, max(2 * longest, 16)), []).append(i)
     patterns = [
@@ -165,7 +165,7 @@ def _patterns(posterior: Weighted, longest: int) -> tuple[Pattern, ...]:
 def _sample(key: Array, model: Model, posterior: Weighted, count: int) -> list[str]:
     keys = jax.random.split(key, 1 + count)
     slots = np.asarray(jax.random.categorical(keys[0], posterior.log_weight, shape=(count,)))
-    drawn = _draw(regex_of(model), keys[1:], posterior.programs[slots])
+    drawn = jax.device_get(_draw(regex_of(model), keys[1:], np.asarray(posterior.programs)[slots]))
     return [as_text(jax.tree.map(lambda a, i=i: a[i, :1], drawn))[0] for i in range(count)]
 
 

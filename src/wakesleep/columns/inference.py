@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from wakesleep.columns.knowledge import Knowledge, log_written
 from wakesleep.columns.search import Effort, search
-from wakesleep.columns.templates import MOST, templates
+from wakesleep.columns.templates import templates
 from wakesleep.columns.variants import branches, distinct, divided, join, wider
 from wakesleep.domains.strings.data import in_alphabet
 from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings
@@ -26,9 +25,9 @@ SIDE, WIDENED = 4, 4
 """So many regexes of each side of a divided column are joined, and so many of the best are made wider."""
 JUDGED = 64
 """Programs are weighed by at most so many strings of a column."""
-LENGTHS = (32, 64)
+LENGTHS = (16, 32, 64)
 """Arrays of strings have one of these widths, so that little is compiled."""
-ROOM, BLOCKS = 128, (8, 16, 64)
+ROOM, BLOCK = 128, 16
 """So many programs, and so many strings, are weighed at once, so that little is compiled."""
 TEMPER = 0.7
 """Values of a column resemble each other more than independent draws do: each says less than it seems to."""
@@ -76,25 +75,23 @@ def _candidates(
     seed: int,
 ) -> Int[np.ndarray, "k t"]:
     """Programs found from samples of the strings, and joined ones from its two sides where they differ in shape."""
-    width = _width(max(map(len, judged)))
-    seen = [[judged[i] for i in rows] for rows in searches.rows]
-    x = jax.tree.map(lambda *a: jnp.stack(a), *(as_strings(strings, SUBSET, width) for strings in seen))
-    start = _known(knowledge, [said[:, rows].sum(axis=1) for rows in searches.rows], effort.memory_size)
-    made = np.zeros((len(seen), MOST, knowledge.known.shape[1]), np.int32)
-    for place, strings in zip(made, seen, strict=True):
-        own = templates(strings, made.shape[2])
-        place[: len(own)] = own
-    q = search(jax.random.key(seed), knowledge.model, start, jnp.asarray(made), x, effort)
-    found = [z[np.isfinite(w)] for z, w in zip(np.asarray(q.programs), np.asarray(q.log_weight), strict=True)]
+    found = []
+    for number, rows in enumerate(searches.rows):
+        strings = [judged[i] for i in rows]
+        x = as_strings(strings, SUBSET, _width(max(map(len, strings))))
+        start = _known(knowledge, said[:, rows].sum(axis=1), effort.memory_size)
+        made = templates(strings, knowledge.known.shape[1])
+        q = search(jax.random.fold_in(jax.random.key(seed), number), knowledge.model, start, made, x, effort)
+        found.append(np.asarray(q.programs)[np.isfinite(q.log_weight)])
     sides = [side[:SIDE] for side in found[searches.samples :]]
     return distinct(np.concatenate([*found[: searches.samples], *([join(*sides)] if sides else [])]))[:ROOM]
 
 
-def _known(knowledge: Knowledge, said: list[Float[np.ndarray, "p"]], size: int) -> Memory:
-    """The known programs that are best for each search."""
-    log_joint = np.asarray(knowledge.log_prior)[None] + np.stack(said)
-    best = np.argsort(-log_joint, axis=1, kind="stable")[:, :size]
-    return Memory(knowledge.known[best], jnp.asarray(np.take_along_axis(log_joint, best, 1), jnp.float32))
+def _known(knowledge: Knowledge, said: Float[np.ndarray, "p"], size: int) -> Memory:
+    """The known programs that are best for some strings, by what they say of them."""
+    log_joint = np.asarray(knowledge.log_prior) + said
+    best = np.argsort(-log_joint, kind="stable")[:size]
+    return Memory(*jax.device_put((np.asarray(knowledge.known)[best], log_joint[best].astype(np.float32))))
 
 
 def _log_joint(
@@ -104,7 +101,7 @@ def _log_joint(
 
     log p(z) + the sum over strings of log ((1 - STRAY) p(string | z) + STRAY p0(string)), all times `TEMPER`.
     """
-    said = log_each(knowledge.model, jnp.asarray(programs), judged)
+    said = log_each(knowledge.model, programs, judged)
     robust = np.logaddexp(np.log1p(-STRAY) + said, np.log(STRAY) + anywhere[None, :])
     return TEMPER * (_log_prior(knowledge.model, programs) + robust.sum(axis=1))
 
@@ -116,7 +113,7 @@ def _normalised(programs: Int[np.ndarray, "k t"], log_joint: Float[np.ndarray, "
     kept, weights = np.zeros((ROOM, programs.shape[1]), np.int32), np.full(ROOM, -np.inf)
     kept[: len(best)] = programs[best]
     weights[: len(best)] = log_joint[best] - np.logaddexp.reduce(log_joint[best])
-    return Weighted(jnp.asarray(kept), jnp.asarray(weights, jnp.float32))
+    return Weighted(*jax.device_put((kept, weights.astype(np.float32))))
 
 
 def _log_prior(model: Model, programs: Int[np.ndarray, "k t"]) -> Float[np.ndarray, "k"]:
@@ -134,13 +131,13 @@ def log_mixture(log_weight: Any, said: Float[np.ndarray, "k s"]) -> Float[np.nda
     return np.logaddexp.reduce(np.asarray(log_weight, np.float64)[:, None] + said, axis=0)
 
 
-def log_each(model: Model, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
+def log_each(model: Model, programs: Any, strings: list[str]) -> Float[np.ndarray, "k s"]:
     """log p(string | program) of each pair, computed in blocks of few shapes so that little is compiled."""
     found = np.full((len(programs), len(strings)), -np.inf)
     usable = sorted((i for i, s in enumerate(strings) if in_alphabet(s)), key=lambda i: len(strings[i]))
-    block = next((b for b in BLOCKS if b >= len(usable)), BLOCKS[-1])
-    for start in range(0, len(usable), block):
-        rows = usable[start : start + block]
+    for start in range(0, len(usable), BLOCK):
+        rows = usable[start : start + BLOCK]
+        block = BLOCK if len(rows) > BLOCK // 2 else BLOCK // 2
         x = as_strings([strings[i] for i in rows], block, _width(len(strings[rows[-1]])))
         for place, some in _rooms(programs):
             here = np.asarray(_pairs(regex_of(model), some, x))[: len(programs) - place, : len(rows)]
@@ -150,9 +147,10 @@ def log_each(model: Model, programs: Int[Array, "k t"], strings: list[str]) -> F
 
 def _rooms(programs: Any) -> Iterator[tuple[int, Int[Array, "k t"]]]:
     """The programs, so many at a time, the last filled up with empty ones; and where each part begins."""
+    programs = np.asarray(programs)
     for place in range(0, len(programs), ROOM):
-        some = np.asarray(programs[place : place + ROOM])
-        yield place, jnp.asarray(np.pad(some, ((0, ROOM - len(some)), (0, 0))))
+        some = programs[place : place + ROOM]
+        yield place, jax.device_put(np.pad(some, ((0, ROOM - len(some)), (0, 0))))
 
 
 @eqx.filter_jit

@@ -174,23 +174,49 @@ def _walks_by_letter(
     places: list[set[str]], first: Float[np.ndarray, "p"], follow: Float[np.ndarray, "p p"], longest: int
 ) -> float:
     """The same, closer: texts that lead to the same set of places are taken together, at the most walks to each."""
-    letters = {tuple(c in p for p in places) for c in set().union(*places)}
-    masks = [np.array(letter, float) for letter in letters]
-    reached = {tuple((first * mask) > 0): first * mask for mask in masks}
-    total = 1.0
+    follow = np.vstack([first, follow])  # the place before the text comes first
+    follow = np.pad(follow, ((0, 0), (1, 0)))
+    masks = np.pad(_letters(places), ((0, 0), (1, 0)))
+    steps = _steps(follow, masks)
+    if not steps:
+        return np.inf
+    target, source, letter = np.array(steps).T
+    reached, begins = np.unique(target, return_index=True)
+    weight = np.zeros((1 + max(reached), len(follow)))
+    weight[0, 0] = total = 1.0
     for _ in range(longest):
-        total += max((float(w.sum()) for w in reached.values()), default=0.0)
-        after: dict[tuple, Float[np.ndarray, p]] = {}
-        for weight in reached.values():
-            onward = weight @ follow
-            for mask in masks:
-                here = onward * mask
-                key = tuple(here > 0)
-                after[key] = np.maximum(after[key], here) if key in after else here
-        reached = {k: w for k, w in after.items() if any(k)}
-        if len(reached) > MOST_SETS or total > MOST_WALKS:
+        onward = (weight @ follow)[source] * masks[letter]
+        weight = np.zeros_like(weight)
+        weight[reached] = np.maximum.reduceat(onward, begins)
+        total += float(weight.sum(axis=1).max())
+        if total > MOST_WALKS:
             return np.inf
     return total
+
+
+def _letters(places: list[set[str]]) -> Float[np.ndarray, "c p"]:
+    """At which places each letter is written; one that is written at fewer than another has no more walks."""
+    letters = {frozenset(i for i, p in enumerate(places) if c in p) for c in set().union(*places)}
+    widest = [letter for letter in letters if not any(letter < other for other in letters)]
+    return np.array([[i in letter for i in range(len(places))] for letter in widest], float)
+
+
+def _steps(follow: Float[np.ndarray, "p p"], masks: Float[np.ndarray, "c p"]) -> list[tuple[int, int, int]]:
+    """Which set of places is reached from which by which letter, in order; none at all if there are too many sets."""
+    start = (True, *[False] * (len(follow) - 1))
+    sets, waiting, found = {start: 0}, [start], []
+    for here in waiting:
+        for letter, onward in enumerate((np.array(here) @ follow) * masks):
+            there = tuple(onward > 0)
+            if not any(there):
+                continue
+            if there not in sets:
+                sets[there] = len(sets)
+                waiting.append(there)
+            found.append((sets[there], sets[here], letter))
+        if len(sets) > MOST_SETS:
+            return []
+    return sorted(found)
 
 
 def _glushkov(tree: Tree) -> tuple[list[set[str]], Float[np.ndarray, "p"], Float[np.ndarray, "p p"]]:

@@ -298,7 +298,7 @@ def as_strings(values: list[str], strings: int | None = None, longest: int | Non
     for i, value in enumerate(values):
         characters[i, : len(value)] = [ord(c) - ord(CHARACTERS[0]) for c in value]
         lengths[i] = len(value)
-    return Strings(jnp.asarray(characters), jnp.asarray(lengths))
+    return Strings(*jax.device_put((characters, lengths)))  # `jnp.asarray` would compile for each shape
 
 
 def as_text(x: Strings) -> list[str]:
