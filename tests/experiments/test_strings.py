@@ -49,6 +49,18 @@ def test_tables_show_ours_beside_the_papers(folder):
     assert report.DRAW["strings"](folder)[0].stat().st_size > 1000
 
 
+def test_seeds_are_averaged_and_counted(folder):
+    assert "steps; one seed (the paper's" in report.TABLES["strings"](folder)
+    table = results.load(folder / "strings.json")
+    table["rows"] += [row("MWS", 2, s, 84.0) | {"seed": 1} for s in ("background", "novel")]
+    (folder / "strings.json").write_text(results.dump(table))
+    text = report.TABLES["strings"](folder)
+    assert "| MWS | 83.0 ± 1.4 | 85.0 |" in text
+    assert "mean ± standard deviation of 2 seeds, where no ± stands one seed" in text
+    assert "MWS, K = 2 | 82.00" in report.TABLES["strings-flatness"](folder)
+    assert report.TABLES["strings-flatness"](folder).count("MWS, K = 2") == 1
+
+
 def test_sizes_are_listed_with_their_cost(folder):
     rows = [{"hidden": h, "parameters": 1000 * h, "cpu_ms": h / 2, "nll": 90.0, "nll_novel": 95.0} for h in (64, 32)]
     (folder / "strings-sizes.json").write_text(results.dump({"rows": rows, "settings": {}}))

@@ -7,9 +7,7 @@ import itertools
 import re
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
-from wakesleep.columns.variants import Programs, distinct
+from wakesleep.columns.variants import Programs, written
 from wakesleep.domains.strings.language import (
     ANY,
     CHARACTERS,
@@ -20,11 +18,7 @@ from wakesleep.domains.strings.language import (
     STAR,
     UPPER,
     WORD,
-    canonical,
-    flatten,
-    tree_of,
 )
-from wakesleep.networks import END
 
 FINE, COARSE = r"[A-Z]+|[a-z]+|[0-9]+|.", r"[A-Za-z0-9]+|."
 ORDER = {DIGIT: r"\d", UPPER: r"\u", LOWER: r"\l", WORD: r"\w", ANY: "."}
@@ -42,9 +36,7 @@ def templates(strings: Sequence[str], length: int) -> Programs:
         if len({tuple(map(_kind, run)) for run in runs}) == 1:
             columns = list(zip(*runs, strict=True))
             bodies += [[t for column in columns for t in write(column)] for write in (_narrow, _classes, _loose)]
-    kept = [flatten(canonical(tree_of(body))) for body in bodies if body]
-    fitting = [body + [END] * (length - len(body)) for body in kept if len(body) <= length]
-    return distinct(np.array(fitting, np.int32).reshape(-1, length))[:MOST]
+    return written([body for body in bodies if body], length)[:MOST]
 
 
 def _kind(run: str) -> str:

@@ -50,10 +50,10 @@ def join(left: Int[np.ndarray, "j t"], right: Int[np.ndarray, "k t"]) -> Int[np.
     """Every `E1|E2` and `E2|E1` that fits the length, of regexes that are no unions themselves."""
     length, found = left.shape[1], []
     for one, other in itertools.product(left.tolist(), right.tolist()):
-        bodies = [[t for t in z if t != END] for z in (one, other)]
+        bodies = [_body(one), _body(other)]
         if sum(map(len, bodies)) < length and len(branches(one)) == len(branches(other)) == 1:
             for a, b in (bodies, bodies[::-1]):
-                found.append([*a, BAR, *b] + [END] * (length - len(a) - len(b) - 1))
+                found.append(_filled([*a, BAR, *b], length))
     return np.array(found, np.int32).reshape(-1, length)
 
 
@@ -66,7 +66,7 @@ def branches(z: list[int]) -> list[list[int]]:
             cuts.append(i)
     edges = [-1, *cuts, len(z)]
     parts = [z[a + 1 : b] for a, b in itertools.pairwise(edges)]
-    return [part + [END] * (len(z) - len(part)) for part in parts]
+    return [_filled(part, len(z)) for part in parts]
 
 
 def without_brackets(z: list[int]) -> list[list[int]]:
@@ -78,9 +78,9 @@ def without_brackets(z: list[int]) -> list[list[int]]:
         depth += (token == OPEN) - (token == CLOSE)
         if token == CLOSE and depth == 0:
             behind = itertools.dropwhile(lambda t: t in MANY, z[i + 1 :])
-            bodies = [[t for t in part if t != END] for part in branches([*z[:start], *behind])]
+            bodies = map(_body, branches([*z[:start], *behind]))
             rest = [t for body in bodies if body for t in (BAR, *body)][1:]
-            found.append(rest + [END] * (len(z) - len(rest)))
+            found.append(_filled(rest, len(z)))
     return found
 
 
@@ -88,15 +88,19 @@ def wider(programs: Programs) -> Programs:
     """Wider forms of each program: characters as classes, runs of any length, classes as the class of both."""
     length, found = programs.shape[1], []
     for z in programs.tolist():
-        body = [t for t in z if t != END]
-        if body:
+        if body := _body(z):
             plain = [_widen(t) for t in body]
             one = [[*body[:i], _widen(t), *body[i + 1 :]] for i, t in enumerate(body)]
             loose = _loosen(plain)
             either = _loosen([WORD if t in (DIGIT, UPPER, LOWER) else t for t in plain])
             found += [plain, *one, _loosen(body), *map(_loosen, one), loose, either]
-    kept = [flatten(canonical(tree_of(body))) for body in found]
-    fitting = [body + [END] * (length - len(body)) for body in kept if len(body) <= length]
+    return written(found, length)
+
+
+def written(bodies: list[list[int]], length: int) -> Programs:
+    """Regexes in their one spelling, each once, as programs of that length; those that are longer are left out."""
+    kept = [flatten(canonical(tree_of(body))) for body in bodies]
+    fitting = [_filled(body, length) for body in kept if len(body) <= length]
     return distinct(np.array(fitting, np.int32).reshape(-1, length))
 
 
@@ -104,6 +108,14 @@ def distinct(programs: Programs) -> Programs:
     """Each program once, in the order in which they come."""
     _, places = np.unique(programs, axis=0, return_index=True)
     return programs[np.sort(places)]
+
+
+def _body(z: list[int]) -> list[int]:
+    return [t for t in z if t != END]
+
+
+def _filled(body: list[int], length: int) -> list[int]:
+    return body + [END] * (length - len(body))
 
 
 def _widen(token: int) -> int:

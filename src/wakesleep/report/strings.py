@@ -24,11 +24,10 @@ def table_strings(folder: Path) -> str:
     ks = sorted({row["K"] for row in rows})
     lines += [[f"paper, {name}", *(f"{PAPER[name].get(k, '')}" for k in ks)] for name in PAPER]
     lines += _baseline(folder, "background", {"nll_plain": "4-gram", "nll": "4-gram, adapting"}, len(head) - 1)
-    seeds = len({row["seed"] for row in rows})
     caption = (
-        f"NLL in nats of five held-out strings of a background concept after {rows[0]['steps']:,} steps, mean of "
-        f"{seeds} seed{'s' * (seeds > 1)} (the paper's: of 3). Trained on the paper's 1,000 "
-        f"background concepts. The spread over concepts is {_spread(rows):.1f} nats (standard error of a mean)."
+        f"NLL in nats of five held-out strings of a background concept after {rows[0]['steps']:,} steps; "
+        f"{_seeds(rows)} (the paper's: of 3). Trained on the paper's 1,000 background concepts. The spread over "
+        f"concepts is {_spread(rows):.1f} nats (standard error of a mean)."
     )
     return markdown(head, lines) + "\n\n" + caption
 
@@ -64,10 +63,10 @@ def table_programs(folder: Path) -> str:
 
 
 def table_flatness(folder: Path) -> str:
-    """The estimate of the NLL with more and more proposals."""
-    rows = _rows(folder, "background")
+    """The estimate of the NLL with more and more proposals, of the first seed."""
+    rows = _first_seed(folder)
     names = _names(rows)
-    rows = sorted(rows, key=lambda r: (names.index(r["algorithm"]), r["K"], r["seed"]))
+    rows = sorted(rows, key=lambda r: (names.index(r["algorithm"]), r["K"]))
     sizes = list(rows[0]["flatness"])
     lines = [[f"{r['algorithm']}, K = {r['K']}", *(f"{r['flatness'][s]:.2f}" for s in sizes)] for r in rows]
     return markdown(["", *(f"{int(s):,} proposals" for s in sizes)], lines)
@@ -75,7 +74,7 @@ def table_flatness(folder: Path) -> str:
 
 def table_prior(folder: Path) -> str:
     """Novel concepts: regexes drawn from the prior of the first of `MAIN` with the largest K, and strings from each."""
-    rows = _rows(folder, "background")
+    rows = _first_seed(folder)
     first = next(name for name in MAIN if name in _names(rows))
     row = max((r for r in rows if r["algorithm"] == first), key=lambda r: r["K"])
     lines = [[_code(p["regex"]), ", ".join(map(_code, p["samples"]))] for p in row["prior"]]
@@ -84,7 +83,7 @@ def table_prior(folder: Path) -> str:
 
 def table_inferred(folder: Path) -> str:
     """The best regex of a dozen concepts for each of the main algorithms, with the largest K that all have."""
-    rows = _rows(folder, "background")
+    rows = _first_seed(folder)
     names = [a for a in MAIN if a in _names(rows)]
     shared = set.intersection(*({r["K"] for r in rows if r["algorithm"] == a} for a in names))
     chosen = {a: next(r for r in rows if r["algorithm"] == a and r["K"] == max(shared)) for a in names}
@@ -153,13 +152,13 @@ def draw_strings(folder: Path) -> list[Path]:
         rows = _rows(folder, split)
         for name in _names(rows):
             ks = sorted({r["K"] for r in rows if r["algorithm"] == name})
-            values = [float(_mean([r for r in rows if (r["algorithm"], r["K"]) == (name, k)], measure)) for k in ks]
-            axis.plot(ks, values, "o-", color=colour(name), label=name, ms=4, lw=1.5)
+            cells = [[r[measure] for r in rows if (r["algorithm"], r["K"]) == (name, k)] for k in ks]
+            axis.plot(ks, list(map(np.mean, cells)), "o-", color=colour(name), label=name, ms=4, lw=1.5)
         axis.set(xlabel="K", ylabel="nats", title=f"{split}{', given five' * (measure != 'nll')}")
         plain(axis)
     axes[0].legend(fontsize=7, frameon=False)
-    rows = _rows(folder, "background")
-    for row in (r for r in rows if r["K"] == max(r["K"] for r in rows) and r["seed"] == 0):
+    rows = _first_seed(folder)
+    for row in (r for r in rows if r["K"] == max(r["K"] for r in rows)):
         steps, bounds = np.asarray(row["curve"]).T
         axes[2].plot(steps, bounds, color=colour(row["algorithm"]), lw=1.2)
     axes[2].set(xlabel="step", ylabel="bound, nats", title="training, the largest K")
@@ -170,6 +169,10 @@ def draw_strings(folder: Path) -> list[Path]:
 
 def _rows(folder: Path, split: str) -> list[Row]:
     return [r for r in longest(folder / "strings.json")["rows"] if r["split"] == split]
+
+
+def _first_seed(folder: Path) -> list[Row]:
+    return [r for r in _rows(folder, "background") if r["seed"] == 0]
 
 
 def _benchmark(folder: Path) -> list[Row]:
@@ -193,7 +196,18 @@ def _grid(rows: list[Row], cell: Callable[[list[Row]], str]) -> tuple[list[str],
 
 
 def _mean(cells: list[Row], measure: str) -> str:
-    return f"{np.mean([c[measure] for c in cells]):.1f}"
+    values = [c[measure] for c in cells]
+    return f"{np.mean(values):.1f}" + (f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "")
+
+
+def _seeds(rows: list[Row]) -> str:
+    """Of how many seeds the cells are."""
+    counts = {sum((r["algorithm"], r["K"]) == (o["algorithm"], o["K"]) for o in rows) for r in rows}
+    several = " or ".join(map(str, sorted(counts - {1})))
+    if not several:
+        return "one seed"
+    means = f"mean ± standard deviation of {several} seeds"
+    return means if 1 not in counts else f"{means}, where no ± stands one seed"
 
 
 def _counts(cells: list[Row]) -> str:
