@@ -45,7 +45,7 @@ def test_tables_show_ours_beside_the_papers(folder):
     assert "| VIMCO | 3 (2); 4 (1) | 3 (2); 4 (1) |" in report.TABLES["strings-programs"](folder)
     assert r"`\l\d\|x` `q7`" in report.TABLES["strings-inferred"](folder)
     assert r"| `a\|b` | `a` |" in report.TABLES["strings-prior"](folder)
-    assert "| MWS, K = 2 | 82.00 | 81.90 |" in report.TABLES["strings-flatness"](folder)
+    assert "| MWS, K = 2 | 82.0 | 81.9 | 82.0 | 81.9 |" in report.TABLES["strings-flatness"](folder)
     assert report.DRAW["strings"](folder)[0].stat().st_size > 1000
 
 
@@ -57,7 +57,6 @@ def test_seeds_are_averaged_and_counted(folder):
     text = report.TABLES["strings"](folder)
     assert "| MWS | 83.0 ± 1.4 | 85.0 |" in text
     assert "mean ± standard deviation of 2 seeds, where no ± stands one seed" in text
-    assert "MWS, K = 2 | 82.00" in report.TABLES["strings-flatness"](folder)
     assert report.TABLES["strings-flatness"](folder).count("MWS, K = 2") == 1
 
 

@@ -1,5 +1,6 @@
 """The tables and the figure of the strings experiments, from their results files."""
 
+import itertools
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -63,13 +64,16 @@ def table_programs(folder: Path) -> str:
 
 
 def table_flatness(folder: Path) -> str:
-    """The estimate of the NLL with more and more proposals, of the first seed."""
-    rows = _first_seed(folder)
-    names = _names(rows)
-    rows = sorted(rows, key=lambda r: (names.index(r["algorithm"]), r["K"]))
-    sizes = list(rows[0]["flatness"])
-    lines = [[f"{r['algorithm']}, K = {r['K']}", *(f"{r['flatness'][s]:.2f}" for s in sizes)] for r in rows]
-    return markdown(["", *(f"{int(s):,} proposals" for s in sizes)], lines)
+    """The estimate of the NLL with more and more proposals, of the first seed, on a few concepts of both splits."""
+    parts = [_first_seed(folder, split) for split in ("background", "novel")]
+    sizes = list(parts[0][0]["flatness"])
+    lines = []
+    for name, k in itertools.product(_names(parts[0]), sorted({r["K"] for r in parts[0]})):
+        cells = [r["flatness"] for rows in parts for r in rows if (r["algorithm"], r["K"]) == (name, k)]
+        if cells:
+            lines.append([f"{name}, K = {k}", *(f"{cell[s]:.1f}" for cell in cells for s in sizes)])
+    heads = [f"{split}, {int(s):,}" for split in ("background", "novel") for s in sizes]
+    return markdown(["proposals:", *heads], lines)
 
 
 def table_prior(folder: Path) -> str:
@@ -171,8 +175,8 @@ def _rows(folder: Path, split: str) -> list[Row]:
     return [r for r in longest(folder / "strings.json")["rows"] if r["split"] == split]
 
 
-def _first_seed(folder: Path) -> list[Row]:
-    return [r for r in _rows(folder, "background") if r["seed"] == 0]
+def _first_seed(folder: Path, split: str = "background") -> list[Row]:
+    return [r for r in _rows(folder, split) if r["seed"] == 0]
 
 
 def _benchmark(folder: Path) -> list[Row]:
