@@ -241,8 +241,10 @@ class Regex(Evaluator):
             weight, log_scale = carry
             place, characters, members = given
             reached = jnp.where(place == 0, automaton.first[None, :], weight @ automaton.follow)
-            literal = z[None, :] == characters[:, None].astype(z.dtype) + 1
-            reached = reached * (literal + members.T @ kinds)
+            emitted = (z[None, :] == characters[:, None].astype(z.dtype) + 1).astype(reached.dtype)
+            for member, kind in zip(members, kinds, strict=True):  # a product so small would break fusion
+                emitted += member[:, None] * kind[None, :]
+            reached = reached * emitted
             total = jax.lax.stop_gradient(jnp.sum(reached, axis=1))
             scale = jnp.where(total > 0, total, 1.0)
             inside = place < x.lengths
