@@ -70,6 +70,9 @@ def train(
     ] = None,
     revise: Annotated[float, typer.Option(help="Share of proposals that change a remembered program.")] = 0.0,
     particles: Annotated[int, typer.Option(help="K: programs drawn by rws and vimco.")] = 10,
+    pretrain: Annotated[
+        int, typer.Option(help="Steps of sleep before the first: recognition learns from dreams alone.")
+    ] = 0,
     steps: Annotated[int, typer.Option(help="Steps to make.")] = 10_000,
     batch_size: Annotated[int, typer.Option(help="Observations in a step.")] = 20,
     learning_rate: Annotated[float, typer.Option(help="Adam's.")] = 1e-3,
@@ -95,6 +98,7 @@ def train(
         "explore": explore,
         "revise": revise,
         "particles": particles,
+        "pretrain": pretrain,
         "steps": steps,
         "batch_size": batch_size,
         "learning_rate": learning_rate,
@@ -283,7 +287,8 @@ def reproduce(
     experiment: Annotated[
         str,
         typer.Argument(
-            help="clusters, sparsity, strings[-sizes], characters[-alphabets], timeseries, automata[-counts, -unknown]."
+            help="clusters, sparsity, strings[-awake, -sizes], characters[-alphabets], timeseries, "
+            "automata[-counts, -unknown]."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),

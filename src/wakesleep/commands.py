@@ -55,7 +55,7 @@ def train(given: dict[str, Any], output: Path | None, place: Place, console: Con
         run = _seen(path)
         if processes.primary():
             console.print(f"{job.dataset.note}; run directory {path}", highlight=False, markup=False)
-        return _go_on(job, run, job.start(mesh, run.memory), mesh, console)
+        return _go_on(job, run, _start(job, run, mesh, console), mesh, console)
 
 
 def resume(path: Path, steps: int | None, step: int | None, place: Place, console: Console) -> dict[str, Any] | None:
@@ -67,7 +67,7 @@ def resume(path: Path, steps: int | None, step: int | None, place: Place, consol
         job = training.prepare(config, mesh.size)
         processes.check_same(f"{path} {step} {job.config}", "settings and data")
         some = step is not None or processes.any_says(bool(runs.steps_saved(run)))
-        state = runs.restore(run, job.shape(), step, mesh) if some else job.start(mesh, run.memory)
+        state = runs.restore(run, job.shape(), step, mesh) if some else _start(job, run, mesh, console)
         at = int(state.step)
         if steps is not None:
             processes.by_primary(lambda: runs.reconfigure(run, config))
@@ -98,6 +98,16 @@ def _seen(path: Path) -> Run:
     if not (path / "config.json").is_file():
         raise Refusal(f"Process {jax.process_index()} does not see {path}: all need the same file system.")
     return runs.open_run(path)
+
+
+def _start(job: Job, run: Run, mesh: Mesh, console: Console) -> State:
+    """The state before the first step; the steps of pre-training that lead to it are shown."""
+    if not job.config.pretrain:
+        return job.start(mesh, run.memory)
+    console = console if processes.primary() else Console(quiet=True)
+    console.print(f"recognition sleeps for {job.config.pretrain} steps first", highlight=False)
+    with Reporter(console, job.config.pretrain) as report:
+        return job.start(mesh, run.memory, report)
 
 
 def _go_on(job: Job, run: Run, state: State, mesh: Mesh, console: Console) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from wakesleep.fit import fit
 from wakesleep.keys import fused
 from wakesleep.memory import Memory, Weighted
 from wakesleep.model import Batch, Model, Observations, Program, frozen, same_program, score
+from wakesleep.sleep import recognition_only, sleep
 
 AT_ONCE = 50
 """Observations for which programs are proposed at the same time."""
@@ -120,9 +121,9 @@ def exact_joint(model: Model, programs: Program, data: Observations) -> Float[Ar
 
 
 REFINERS: dict[str, Callable] = {
-    "rws": rws,
-    "vimco": vimco,
-    "sleep": lambda optimiser, k: rws(optimiser, 1, recognition="sleep"),
+    "rws": lambda optimiser, k: rws(recognition_only(optimiser), k),
+    "vimco": lambda optimiser, k: vimco(recognition_only(optimiser), k),
+    "sleep": lambda optimiser, k: sleep(optimiser),
 }
 
 
@@ -143,25 +144,13 @@ def refined(
     bounds: dict[str, Bound] = {}
     for name, refiner in REFINERS.items():
         keys = jax.random.split(jax.random.fold_in(key, len(bounds)))
-        optimiser = recognition_only(optax.adam(learning_rate))
         better = model
-        algorithm = refiner(optimiser, particles)
+        algorithm = refiner(optax.adam(learning_rate), particles)
         size = min(batch_size, len(data))
         for state, _ in fit(algorithm, algorithm.init(model, data), data, key=keys[0], steps=steps, batch_size=size):
             better = state.model
         bounds[name] = importance(keys[1], better, data, samples)
     return bounds | {"best": max(bounds.values(), key=lambda b: b.mean)}
-
-
-def recognition_only(optimiser: optax.GradientTransformation) -> optax.GradientTransformation:
-    """The optimiser for psi alone; theta and phi stay as they are."""
-
-    def label(parameters: Model) -> Model:
-        names = {"prior": "fixed", "evaluator": "fixed", "recognition": "trained"}
-        parts = {k: jax.tree.map(lambda _, v=v: v, getattr(parameters, k)) for k, v in names.items()}
-        return Model(**parts)
-
-    return optax.multi_transform({"trained": optimiser, "fixed": optax.set_to_zero()}, label)
 
 
 def posterior(

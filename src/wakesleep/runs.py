@@ -33,6 +33,8 @@ class Config:
     explore: float | None = None
     revise: float = 0.0
     particles: int = 10
+    pretrain: int = 0
+    """Steps of sleep before the first, in which recognition alone learns."""
     steps: int = 10_000
     batch_size: int = 20
     learning_rate: float = 1e-3
@@ -50,7 +52,8 @@ class Config:
         require_one_of("replay", self.replay, ("draw", "expected"))
         for name in ("memory_size", "proposals", "steps", "batch_size", "checkpoint_every"):
             require_at_least(name, getattr(self, name), 1)
-        require_at_least("rows_at_once", self.rows_at_once, 0)
+        for name in ("pretrain", "rows_at_once"):
+            require_at_least(name, getattr(self, name), 0)
         require_share("explore", self.explore or 0.0)
         require_share("revise", self.revise)
         require_at_least("particles", self.particles, 2 if self.algorithm == "vimco" else 1)

@@ -75,9 +75,9 @@ def show_columns(findings: list[Any], most: int, export: str | None, as_json: bo
     for row in rows:
         likely = [p for i, p in enumerate(row["patterns"][:most]) if i == 0 or p["probability"] >= WORTH_SHOWING]
         for i, p in enumerate(likely):
-            name, seen = (row["column"], ", ".join(row["samples"][:3])) if i == 0 else ("", "")
             said = (p["description"],) if wide else ()
-            shown.append((name, f"{100 * p['probability']:.0f} %", p["regex"], *said, seen))
+            seen = ", ".join(p["samples"][:3])
+            shown.append(("" if i else row["column"], f"{100 * p['probability']:.0f} %", p["regex"], *said, seen))
         for note in _notes(row):
             shown.append(("" if likely else row["column"], "", note, *([""] * (1 + wide))))
     show_table("columns", ("column", "", "pattern", *(("in words",) if wide else ()), "new samples"), shown)

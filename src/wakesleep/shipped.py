@@ -37,7 +37,7 @@ def ship(path: Path, file: Path) -> None:
     """Writes the model of a run with what it was trained on."""
     run = runs.open_run(path)
     job = prepare(run.config)
-    state = runs.restore(run, job.start())
+    state = runs.restore(run, job.shape())
     notes = {"settings": run.config.settings, "trained": job.dataset.note, "steps": int(state.step)}
     models.save(file, state.model, notes | {"algorithm": run.config.algorithm, "seed": run.config.seed})
 

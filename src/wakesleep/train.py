@@ -27,6 +27,7 @@ from wakesleep.keys import fused
 from wakesleep.memory import Weighted
 from wakesleep.model import Batch, Model, Observations
 from wakesleep.runs import Config, Run
+from wakesleep.sleep import pretrain
 
 PROGRAMS_LISTED = 1000
 
@@ -45,12 +46,28 @@ class Job(NamedTuple):
         key, _ = _keys(self.config.seed)
         return self.domain.build(key, self.settings, self.dataset.train)
 
-    def start(self, mesh: Mesh | None = None, host: Path | None = None) -> State:
+    def start(
+        self,
+        mesh: Mesh | None = None,
+        host: Path | None = None,
+        report: Callable[["Progress"], None] = lambda _: None,
+    ) -> State:
         """The state before the first step; a memory that is to be kept on the host is made in the folder `host`."""
+        model = self._slept(report) if self.config.pretrain else self.model()
         if self.config.rows_at_once and host is not None:
-            first = begin(self.algorithm, self.model(), self.dataset.train[:1])
+            first = begin(self.algorithm, model, self.dataset.train[:1])
             return first._replace(memory=hosted.make(host, self.shape().memory))
-        return begin(self.algorithm, self.model(), self.dataset.train, mesh)
+        return begin(self.algorithm, model, self.dataset.train, mesh)
+
+    def _slept(self, report: Callable[["Progress"], None]) -> Model:
+        """The model with recognition that has been pre-trained."""
+        config, key = self.config, jax.random.fold_in(_keys(self.config.seed)[0], 1)
+        sizes = (config.pretrain, config.batch_size, config.learning_rate)
+
+        def tell(state: State, info: Info) -> None:
+            report(Progress(int(state.step), config.pretrain, float(info.bound)))
+
+        return pretrain(key, self.model(), self.dataset.train, *sizes, tell)
 
     def shape(self) -> State:
         """That state with the shapes of its arrays alone."""

@@ -134,6 +134,9 @@ def findings():
 def test_findings_can_be_saved_and_new_data_checked(findings, tmp_path):
     rows = [as_json(f) for f in findings]
     assert {"column", "patterns", "samples", "outliers"} <= set(rows[0])
+    for pattern in rows[0]["patterns"]:
+        assert all(re.fullmatch(pattern["regex"], s) for s in pattern["samples"])
+    assert rows[0]["patterns"][0]["samples"]
     assert {"program", "regex", "probability", "description"} <= set(rows[0]["patterns"][0])
     assert rows[0]["outside_alphabet"] == ["HF4é"]
     assert rows[1]["passed_over"] == "numbers"

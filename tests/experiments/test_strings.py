@@ -41,6 +41,8 @@ def folder(tmp_path):
 def test_tables_show_ours_beside_the_papers(folder):
     assert "| MWS | 82.0 | 85.0 |" in report.TABLES["strings"](folder)
     assert "| paper, MWS | 84.1 | 82.8 |" in report.TABLES["strings"](folder)
+    (folder / "strings-awake.json").write_text((folder / "strings.json").read_text())
+    assert "| novel, RWS | 82.0 | 85.0 |" in report.TABLES["strings-awake"](folder)
     assert "| novel, given five, RWS | 77.0 | 80.0 |" in report.TABLES["strings-novel"](folder)
     assert "| VIMCO | 3 (2); 4 (1) | 3 (2); 4 (1) |" in report.TABLES["strings-programs"](folder)
     assert r"`\l\d\|x` `q7`" in report.TABLES["strings-inferred"](folder)
@@ -150,10 +152,21 @@ def test_alternation_and_brackets_are_needed_where_the_strings_call_for_them(nee
 
 
 @pytest.mark.slow
-def test_the_experiment_runs_from_end_to_end(tmp_path):
+@pytest.mark.parametrize(("pretrain", "file"), [(5, "strings.json"), (0, "strings-awake.json")])
+def test_the_experiment_runs_from_end_to_end(tmp_path, pretrain, file):
     plan = Plan(
-        steps=20, hidden=8, samples=20, flatness=(10, 20), few=5, memory=5, wakes=2, ks=(2,), algorithms=("MWS",)
+        steps=20,
+        pretrain=pretrain,
+        hidden=8,
+        samples=20,
+        flatness=(10, 20),
+        few=5,
+        memory=5,
+        wakes=2,
+        ks=(2,),
+        algorithms=("MWS",),
     )
     rows = reproduce(tmp_path, plan, lambda line: None)
     assert [r["split"] for r in rows] == ["background", "novel"]
+    assert results.load(tmp_path / file)["settings"]["pretrain"] == pretrain
     assert all(np.isfinite([r["nll"], r["nll_conditional"]]).all() for r in rows)

@@ -120,7 +120,7 @@ def main(run_path: Path, output: Path) -> None:
     job = prepare(run.config)
     if not isinstance(job.settings, Settings) or job.settings.concepts in ("large", "calibration"):
         raise Refusal(f"{run_path} is not a run of strings that left the concepts for calibration out.")
-    save(output, make(job, runs.restore(run, job.start())))
+    save(output, make(job, runs.restore(run, job.shape())))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 MOSTLY = 0.95
 LONG, MANY_WORDS = 40, 4
 SAMPLES, MOST_OUTLIERS = 5, 10
+DRAWN = 64
+"""New strings are drawn until here, to have some that each pattern allows."""
 
 
 class Finding(NamedTuple):
@@ -81,10 +83,16 @@ def as_json(finding: Finding, seed: int = 0) -> dict[str, Any]:
         row["outside_alphabet"] = finding.foreign[:MOST_OUTLIERS]
     if explanation is None:
         return row | {"passed_over": finding.reason}
-    row["patterns"] = [p._asdict() for p in explanation.patterns]
-    row["samples"] = explanation.sample(SAMPLES, seed)
+    drawn = explanation.sample(DRAWN, seed)
+    row["patterns"] = [p._asdict() | {"samples": _allowed(p, drawn)} for p in explanation.patterns]
+    row["samples"] = drawn[:SAMPLES]
     row["outliers"] = explanation.outliers(finding.column.values)[:MOST_OUTLIERS]
     return row | {"examples": list(explanation.examples), "cost": explanation.cost._asdict()}
+
+
+def _allowed(pattern: Pattern, drawn: list[str]) -> list[str]:
+    """The first of the new strings that a pattern allows."""
+    return [s for s in drawn if re.fullmatch(pattern.regex, s)][:SAMPLES]
 
 
 def read_patterns(path: Path, knowledge: Knowledge) -> dict[str, Explanation]:
@@ -102,7 +110,7 @@ def read_patterns(path: Path, knowledge: Knowledge) -> dict[str, Explanation]:
 
 
 def _restore(row: dict[str, Any], knowledge: Knowledge) -> Explanation:
-    patterns = tuple(Pattern(**p) for p in row["patterns"])
+    patterns = tuple(Pattern(**{name: p[name] for name in Pattern._fields}) for p in row["patterns"])
     length = knowledge.known.shape[1]
     programs = np.stack([program(p.program, length) for p in patterns])
     weight = np.array([p.probability for p in patterns])

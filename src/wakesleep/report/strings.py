@@ -33,6 +33,16 @@ def table_strings(folder: Path) -> str:
     return markdown(head, lines) + "\n\n" + caption
 
 
+def table_awake(folder: Path) -> str:
+    """The same without pre-training: on background concepts, and on novel ones."""
+    parts = []
+    for split in ("background", "novel"):
+        rows = _rows(folder, split, "strings-awake")
+        head, lines = _grid(rows, partial(_mean, measure="nll"))
+        parts += [[f"{split}, {line[0]}", *line[1:]] for line in lines]
+    return markdown(head, parts) + f"\n\nNLL in nats, without pre-training; {_seeds(rows)}."
+
+
 def table_novel(folder: Path) -> str:
     """The same for novel concepts, and the conditional NLL of five strings given five."""
     parts = []
@@ -171,8 +181,8 @@ def draw_strings(folder: Path) -> list[Path]:
     return [save(figure, folder / "strings.png")]
 
 
-def _rows(folder: Path, split: str) -> list[Row]:
-    return [r for r in longest(folder / "strings.json")["rows"] if r["split"] == split]
+def _rows(folder: Path, split: str, name: str = "strings") -> list[Row]:
+    return [r for r in longest(folder / f"{name}.json")["rows"] if r["split"] == split]
 
 
 def _first_seed(folder: Path, split: str = "background") -> list[Row]:
@@ -233,6 +243,7 @@ def _code(text: Any) -> str:
 DRAW: dict[str, Callable[[Path], list[Path]]] = {"strings": draw_strings}
 TABLES: dict[str, Callable[[Path], str]] = {
     "strings": table_strings,
+    "strings-awake": table_awake,
     "strings-novel": table_novel,
     "strings-programs": table_programs,
     "strings-flatness": table_flatness,

@@ -60,7 +60,7 @@ def main(run_path: Path, output: Path) -> None:
     job = prepare(run.config)
     if not isinstance(job.settings, Settings):
         raise Refusal(f"{run_path} is not a run of timeseries.")
-    state = runs.restore(run, job.start())
+    state = runs.restore(run, job.shape())
     settings = {k: getattr(job.settings, k) for k in ("points", "kernels", "scaled", "length", "hidden")}
     trained = {"series": job.settings.series, "observations": len(job.dataset.train), "steps": int(state.step)}
     save(output, Knowledge(state.model, {"settings": settings, "trained": trained | {"seed": job.config.seed}}))
