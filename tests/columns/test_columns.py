@@ -10,16 +10,19 @@ import pytest
 
 import wakesleep
 from wakesleep import models
+from wakesleep.algorithms import State
 from wakesleep.columns import Effort, explain_strings, shipped
-from wakesleep.columns.calibration import calibrate
+from wakesleep.columns.calibration import ANYTHING, calibrate, remembered
 from wakesleep.columns.explanation import Explanation
 from wakesleep.columns.exports import EXPORTS
 from wakesleep.columns.knowledge import load, save
 from wakesleep.columns.survey import as_json, check, passed_over, read_patterns, survey
 from wakesleep.domains.strings.data import Concept
-from wakesleep.domains.strings.language import parse
+from wakesleep.domains.strings.language import GENERAL, parse, program
+from wakesleep.domains.strings.show import show
 from wakesleep.domains.strings.tables import Column
 from wakesleep.errors import Refusal
+from wakesleep.memory import Memory
 
 CODES = ["HF11", "HF12", "HF7", "HF15", "HF3"]
 
@@ -96,6 +99,12 @@ def test_a_stray_value_does_not_spoil_a_column():
     assert found.outliers([*values, "unknown"])[0] == "unknown"
     assert re.fullmatch(found.patterns[0].regex, "AB-999")
     assert not re.fullmatch(found.patterns[0].regex, "unknown")
+
+
+def test_a_misprint_is_an_outlier_though_it_looks_like_the_others():
+    values = [f"ORD-{i}" for i in range(10401, 10800, 10)]
+    found = explain_strings([*values, "ORD-1044l"])
+    assert found.outliers([*values, "ORD-1044l"]) == ["ORD-1044l"]
 
 
 @pytest.mark.parametrize(
@@ -179,3 +188,15 @@ def test_knowledge_is_saved_and_read_whole(tmp_path):
     models.save(path, {"a": np.zeros(3)}, {})
     with pytest.raises(Refusal, match="other arrays"):
         models.load(path, {"b": np.zeros(3)})
+
+
+def test_what_is_known_is_what_was_remembered_and_leaves_no_string_impossible():
+    rows = [[r"a\d", r"\u"], [r"a\d", r"\l"]]
+    programs = np.array([[program(text, 8) for text in row] for row in rows])
+    memory = Memory(jnp.asarray(programs), jnp.log(jnp.array([[0.75, 0.25], [0.5, 0.5]])))
+    known, log_share = remembered(State(jnp.zeros((), int), None, None, memory))
+    found = dict(zip(map(show, known), np.exp(log_share), strict=True))
+    assert found[r"a\d"] == pytest.approx((1 - ANYTHING) * 1.25 / 2)
+    assert found[r"\u"] == pytest.approx((1 - ANYTHING) * 0.25 / 2)
+    assert sum(found[text] for text in GENERAL) == pytest.approx(ANYTHING)
+    assert sum(found.values()) == pytest.approx(1.0)

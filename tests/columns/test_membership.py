@@ -4,21 +4,42 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from wakesleep.columns.membership import RIDGE, fit, outline, shape, traits
+from wakesleep.columns.membership import MOST, ORDER, RIDGE, fit, form, outline, shape, traits
+from wakesleep.domains.strings.language import CHARACTERS
+from wakesleep.domains.strings.ngrams import END
 
 EXAMPLES = ["AB-1", "CD-22", "EF-333"]
+FREQUENT = dict.fromkeys(CHARACTERS, 0.9 / 95) | {END: 0.1}
 
 
 def likeness(text, examples=EXAMPLES):
-    return traits(examples, [text], np.zeros(1), np.full(1, -8.0))[0, 4:].tolist()
+    return traits(examples, [text], np.zeros(1), np.full(1, -8.0), FREQUENT)[0, 4:-1].tolist()
+
+
+def spelling(text, examples):
+    return traits(examples, [text], np.zeros(1), np.full(1, -8.0), FREQUENT)[0, -1]
 
 
 def test_the_likeness_of_a_string_to_the_examples():
-    assert likeness("CD-21") == [0.0, 1, 1, 0, 0.0, 1, 0]
-    assert likeness("CD-33") == [0.0, 1, 1, 0, 0.0, 1, 1]
+    assert likeness("CD-21") == [0.0, 1, 1, 0, 0.0, 1, 0, 1]
+    assert likeness("CD-33") == [0.0, 1, 1, 0, 0.0, 1, 1, 1]
     longer = likeness("cd-33333333")
     assert longer[0] == pytest.approx(np.log1p(5))
-    assert longer[1:] == [0, 1, 1, pytest.approx(2 / 11), 0, 1]
+    assert longer[1:] == [0, 1, 1, pytest.approx(2 / 11), 0, 1, 0]
+
+
+def test_spelling_is_a_log_ratio_of_two_distributions():
+    share = 0.9 / 95
+    first = (1 + 2 * share) / (2 + 2)  # "a" and the end were seen, once each, of two kinds
+    for _ in range(ORDER - 1):
+        first = (1 + first) / 2  # after the start, of any length, only "a" was
+    last = (1 + 2 * 0.1) / (2 + 2)
+    for _ in range(ORDER - 1):
+        last = (1 + last) / 2
+    assert spelling("a", ["a"]) == pytest.approx(np.log(first * last) - np.log(share * 0.1))
+    assert spelling("AB-7", EXAMPLES) > spelling("BA_7", EXAMPLES) > spelling("qq q", EXAMPLES)
+    assert spelling("AB-1" * 20, EXAMPLES) == MOST
+    assert np.isfinite(spelling("\u2603", EXAMPLES))
 
 
 def test_an_example_is_held_against_the_others():
@@ -27,7 +48,9 @@ def test_an_example_is_held_against_the_others():
 
 
 def test_evidence_and_commonness_are_kept_within_bounds():
-    found = traits(EXAMPLES, ["", "AB-1", "AB-2"], np.array([-4.0, 8.0, 99.0]), np.array([-np.inf, -8.0, -8.0]))
+    found = traits(
+        EXAMPLES, ["", "AB-1", "AB-2"], np.array([-4.0, 8.0, 99.0]), np.array([-np.inf, -8.0, -8.0]), FREQUENT
+    )
     assert np.isfinite(found).all()
     assert found[:, 1].tolist() == [-4.0, 8.0, 30.0]
     assert found[:, 2].tolist() == [6.0, 8.0, 30.0]
@@ -36,6 +59,7 @@ def test_evidence_and_commonness_are_kept_within_bounds():
 
 def test_shapes():
     assert shape("ABc-12.5x") == "Aa-9.9a"
+    assert form("ABc-12.5x") == "AAa-99.9a"
     assert outline("ABc-12.5x") == "w-w.w"
 
 

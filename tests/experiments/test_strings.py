@@ -10,9 +10,9 @@ import pytest
 from tests.toy import ALL_PROGRAMS, SYMBOLS
 from wakesleep.domains.strings.data import Settings, build, observe
 from wakesleep.domains.strings.language import CHARACTERS, program
+from wakesleep.domains.strings.ngrams import UNIFORM, Ngram
 from wakesleep.evaluate import exact_joint
 from wakesleep.experiments import results
-from wakesleep.experiments.ngrams import UNIFORM, Ngram
 from wakesleep.experiments.results import complete, resize
 from wakesleep.experiments.strings import FULL, PAPER, QUICK, Plan, divides, groups, predictive, reproduce, with_more
 from wakesleep.memory import Memory
@@ -84,7 +84,7 @@ def test_an_ngram_is_a_distribution_and_learns():
     # Of six symbols, four kinds, one is b; after "a" one of two, two kinds, for contexts of one and of two places.
     alone = (1 + 4 * UNIFORM) / (6 + 4)
     assert model.probability("b", "a") == pytest.approx((1 + 2 * (1 + 2 * alone) / 4) / 4)
-    local = Ngram(3, model)
+    local = Ngram(3, model.probability)
     assert local.probability("q", "") == model.probability("q", "")
     assert local.learn(["q"]).probability("q", "") > 0.5
 

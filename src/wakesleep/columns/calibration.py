@@ -1,6 +1,7 @@
 """The knowledge file from a trained run: its model, what it remembers, and a calibration on concepts it never saw.
 
 python -m wakesleep.columns.calibration RUN FILE.safetensors
+python -m wakesleep.columns.calibration OLD.safetensors FILE.safetensors    # the calibration alone, anew
 """
 
 import random
@@ -16,9 +17,10 @@ from jaxtyping import Bool, Float, Int
 from wakesleep import runs
 from wakesleep.algorithms import State
 from wakesleep.columns.explanation import explain
-from wakesleep.columns.knowledge import Knowledge, gather, save
+from wakesleep.columns.knowledge import Knowledge, gather, load, save
 from wakesleep.columns.membership import Traits, fit, weigh
 from wakesleep.domains.strings.data import Concept, Settings, concepts
+from wakesleep.domains.strings.language import GENERAL, program
 from wakesleep.errors import Refusal
 from wakesleep.memory import posterior
 from wakesleep.train import Job, prepare
@@ -28,17 +30,23 @@ EXAMPLES = (2, 3, 5, 8)
 LEVELS = 201
 OTHERS = 57
 """Other columns, a value of each of which is held against a column: no more than fit in one block with its own."""
-KNOWN = 512
+KNOWN, ANYTHING = 512, 0.05
+"""How many programs are known, and how much of their mixture is of the general ones."""
 
 
 def remembered(state: State, most: int = KNOWN) -> tuple[Int[np.ndarray, "p t"], Float[np.ndarray, "p"]]:
-    """The programs of the memory with the greatest total weight over all observations, and log of their shares."""
+    """The programs with the greatest total weight over all observations, and log of their shares.
+
+    Those of the memory are narrow: for strings unlike all that was seen there are the general ones.
+    """
     assert state.memory is not None
     q = posterior(state.memory)
     weights: Counter[tuple[int, ...]] = Counter()
     rows = np.asarray(q.programs).reshape(-1, q.programs.shape[-1])
     for z, w in zip(rows.tolist(), np.exp(np.asarray(q.log_weight)).reshape(-1).tolist(), strict=True):
         weights[tuple(z)] += w
+    each = weights.total() * ANYTHING / (1 - ANYTHING) / len(GENERAL)
+    weights.update({tuple(program(text, rows.shape[1]).tolist()): each for text in GENERAL})
     best = weights.most_common(most)
     share = np.array([w for _, w in best])
     return np.array([z for z, _ in best], np.int32), np.log(share / share.sum()).astype(np.float32)
@@ -100,7 +108,7 @@ def _quantiles(evidence: Float[np.ndarray, "s"]) -> Float[np.ndarray, "q"]:
 
 
 def make(job: Job, state: State) -> Knowledge:
-    """The knowledge that a run has gathered."""
+    """The knowledge that a run has gathered, not yet calibrated."""
     settings: Settings = job.settings
     known, log_weight = remembered(state)
     notes = {
@@ -109,18 +117,25 @@ def make(job: Job, state: State) -> Knowledge:
         "examples": list(EXAMPLES),
     }
     nothing = jnp.zeros((len(EXAMPLES), 0))
-    start = gather(state.model, jnp.asarray(known), jnp.asarray(log_weight), nothing, nothing, nothing, notes)
-    weights, members, strangers = map(jnp.asarray, calibrate(start, concepts("calibration")))
-    return start._replace(weights=weights, calibration=members, strangers=strangers)
+    return gather(state.model, jnp.asarray(known), jnp.asarray(log_weight), nothing, nothing, nothing, notes)
 
 
-def main(run_path: Path, output: Path) -> None:
-    """Reads the run, and writes the file."""
-    run = runs.open_run(run_path)
+def calibrated(knowledge: Knowledge) -> Knowledge:
+    """The same knowledge, with a calibration on the concepts that are kept for it."""
+    weights, members, strangers = map(jnp.asarray, calibrate(knowledge, concepts("calibration")))
+    return knowledge._replace(weights=weights, calibration=members, strangers=strangers)
+
+
+def main(source: Path, output: Path) -> None:
+    """Reads a run or a knowledge file, and writes the file."""
+    if source.is_file():
+        save(output, calibrated(load(source)))
+        return
+    run = runs.open_run(source)
     job = prepare(run.config)
     if not isinstance(job.settings, Settings) or job.settings.concepts in ("large", "calibration"):
-        raise Refusal(f"{run_path} is not a run of strings that left the concepts for calibration out.")
-    save(output, make(job, runs.restore(run, job.shape())))
+        raise Refusal(f"{source} is not a run of strings that left the concepts for calibration out.")
+    save(output, calibrated(make(job, runs.restore(run, job.shape()))))
 
 
 if __name__ == "__main__":

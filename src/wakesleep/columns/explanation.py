@@ -11,8 +11,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
-from wakesleep.columns.inference import JUDGED, LENGTHS, STRAY, infer, log_each, log_mixture, regex_of
-from wakesleep.columns.knowledge import Knowledge
+from wakesleep.columns.inference import JUDGED, LENGTHS, STRAY, infer, log_each, log_mixture
+from wakesleep.columns.knowledge import Knowledge, regex_of
 from wakesleep.columns.membership import Traits, traits, weigh
 from wakesleep.columns.search import Effort
 from wakesleep.columns.standard import Standard, standard
@@ -77,7 +77,8 @@ class Explanation:
         anywhere = log_mixture(self.knowledge.log_weight, self._said(self.knowledge.known, strings))
         allowed = np.isfinite(log_p) & np.isfinite(anywhere)
         ratio = np.where(allowed, log_p, -np.inf) - np.where(allowed, anywhere, 0.0)
-        return traits(self.examples, strings, np.logaddexp(ratio, np.log(STRAY)), anywhere), allowed
+        evidence = np.logaddexp(ratio, np.log(STRAY))
+        return traits(self.examples, strings, evidence, anywhere, self.knowledge.frequent), allowed
 
     def _said(self, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
         return log_each(self.knowledge.model, programs, strings)
@@ -114,11 +115,17 @@ class Explanation:
         return _sample(jax.random.key(seed), self.knowledge.model, self.posterior, count)
 
     def outliers(self, strings: Iterable[Any], share: float = 0.97) -> list[str]:
-        """The strings that do not fit, the worst first, each once."""
+        """The strings that do not fit, the worst first, each once.
+
+        They are not accepted, or no regex allows them that has `LEAST` of the probability: however like the others a
+        string is in all else, as a misprint is.
+        """
         strings = list(dict.fromkeys(_listed(strings)))
         evidence = self.evidence(strings)
-        order = np.argsort(evidence, kind="stable")
-        return [strings[i] for i in order if evidence[i] <= self.threshold(share)]
+        said = self._said(self.posterior.programs, strings)
+        allowed = log_mixture(self.posterior.log_weight, np.where(np.isfinite(said), 0.0, -np.inf))
+        strange = (evidence <= self.threshold(share)) | (allowed < np.log(LEAST))
+        return [strings[i] for i in np.argsort(evidence, kind="stable") if strange[i]]
 
 
 def explain(values: Iterable[Any], knowledge: Knowledge, effort: Effort | None = None, seed: int = 0) -> Explanation:

@@ -10,7 +10,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from wakesleep.columns.knowledge import Knowledge, log_written
+from wakesleep.columns.knowledge import Knowledge, log_written, regex_of
 from wakesleep.columns.search import Effort, search
 from wakesleep.columns.templates import templates
 from wakesleep.columns.variants import branches, distinct, divided, join, wider
@@ -156,12 +156,6 @@ def _rooms(programs: Any) -> Iterator[tuple[int, Int[Array, "k t"]]]:
 @eqx.filter_jit
 def _pairs(evaluator: Regex, programs: Int[Array, "k t"], x: Strings) -> Float[Array, "k s"]:
     return jax.vmap(lambda z: evaluator.log_each(x, z))(programs)
-
-
-def regex_of(model: Model) -> Regex:
-    """The evaluator of a model of strings."""
-    assert isinstance(model.evaluator, Regex)
-    return model.evaluator
 
 
 def _width(longest: int) -> int:

@@ -7,16 +7,21 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 from wakesleep import models
 from wakesleep.domains.strings.data import Settings, build
-from wakesleep.domains.strings.evaluator import as_strings
+from wakesleep.domains.strings.evaluator import Regex, as_strings
+from wakesleep.domains.strings.language import ANY, CHARACTERS, FIRST_CLASS
+from wakesleep.domains.strings.ngrams import END
 from wakesleep.model import Model, Observations
 
 SHIPPED = "strings.safetensors"
 UNSEEN = 0.05
 """The share of a regex's tokens that may be any."""
+ENDS = 0.1
+"""The share of ends among the symbols of short strings."""
 
 
 class Knowledge(NamedTuple):
@@ -34,6 +39,8 @@ class Knowledge(NamedTuple):
     """The quantiles, at equal distances from 0 to 1, of the evidence for true members."""
     strangers: Float[Array, "n q"]
     """The same for values of other columns."""
+    frequent: dict[str, float]
+    """The share of each character, and of the end, among all symbols of a column of which nothing is known."""
     notes: dict[str, Any]
     """The settings of the model, what it was trained on, and the numbers of examples that were calibrated."""
 
@@ -73,7 +80,20 @@ def gather(
 ) -> Knowledge:
     """Knowledge of which all is given but what follows from it."""
     model = smooth(model)
-    return Knowledge(model, known, log_weight, log_written(model, known), weights, calibration, strangers, notes)
+    written, frequent = log_written(model, known), _frequent(regex_of(model))
+    return Knowledge(model, known, log_weight, written, weights, calibration, strangers, frequent, notes)
+
+
+def regex_of(model: Model) -> Regex:
+    """The evaluator of a model of strings."""
+    assert isinstance(model.evaluator, Regex)
+    return model.evaluator
+
+
+def _frequent(evaluator: Regex) -> dict[str, float]:
+    """The characters as the class of all has them, and the end."""
+    shares = np.asarray(evaluator.emissions, np.float64)[ANY - FIRST_CLASS]
+    return dict(zip(CHARACTERS, ((1 - ENDS) * shares).tolist(), strict=False)) | {END: ENDS}
 
 
 @eqx.filter_jit

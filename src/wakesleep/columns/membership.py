@@ -6,17 +6,22 @@ logistic regression, learned on other columns, weighs all of it.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
 from jaxtyping import Bool, Float
+
+from wakesleep.domains.strings.ngrams import END, Ngram
 
 ENOUGH, MOST = 6.0, 30.0
 """The evidence of regexes, in nats, counts apart above ENOUGH, and no more above MOST."""
 RIDGE = 1.0
 """What holds the weights of traits, each in units of its spread, near zero."""
 NEWTON_STEPS = 25
+
+ORDER, RARE = 4, 1e-4
+"""Of the n-gram that reads the examples; and the share of a character that is in no other column."""
 
 Traits = Float[np.ndarray, "s f"]
 
@@ -26,13 +31,15 @@ def traits(
     strings: Sequence[str],
     evidence: Float[np.ndarray, "s"],
     anywhere: Float[np.ndarray, "s"],
+    frequent: Mapping[str, float],
 ) -> Traits:
     """What speaks for each string: the evidence of regexes, log p0 of the string, and its likeness to the examples.
 
-    A string that is an example itself is held against the others.
+    `frequent` is the share of each character, and of the end, among all symbols of other columns. A string that is an
+    example itself is held against the others.
     """
-    seen = _Seen(examples)
-    others = {e: _Seen([o for o in examples if o != e] or [e]) for e in set(examples) & set(strings)}
+    seen = _Seen(examples, frequent)
+    others = {e: _Seen([o for o in examples if o != e] or [e], frequent) for e in set(examples) & set(strings)}
     said = np.minimum(evidence, MOST)
     common = np.maximum(anywhere, -1e3) / [max(len(s), 1) for s in strings]
     likeness = np.array([others.get(s, seen).likeness(s) for s in strings], float).reshape(len(strings), -1)
@@ -47,26 +54,35 @@ def weigh(seen: Traits, allowed: Bool[np.ndarray, "s"], weights: Float[np.ndarra
 class _Seen:
     """What the examples of a column look like."""
 
-    def __init__(self, examples: Sequence[str]):
+    def __init__(self, examples: Sequence[str], frequent: Mapping[str, float]):
         lengths = [len(e) for e in examples]
         self.shortest, self.longest = min(lengths), max(lengths)
         self.shapes, self.outlines = {shape(e) for e in examples}, {outline(e) for e in examples}
         self.starts, self.ends = {e[:2] for e in examples}, {e[-2:] for e in examples}
         self.characters = set("".join(examples))
         self.kinds = set("".join(self.shapes))
+        self.forms = {form(e) for e in examples}
+        self.base = lambda symbol, before: frequent.get(symbol, RARE)
+        self.ngram = Ngram(ORDER, self.base).learn(examples)
+
+    def spelling(self, text: str) -> float:
+        """How much better than the frequencies of characters an n-gram of the examples foresees a string, in nats."""
+        return self.ngram.log_prob(text) - float(np.sum(np.log([self.base(s, "") for s in text + END])))
 
     def likeness(self, text: str) -> list[float]:
-        """How a string differs from the examples: in length, shape, characters, and at both ends."""
-        form = shape(text)
+        """How a string differs from the examples: in length, shape, characters, at both ends, and in spelling."""
+        runs = shape(text)
         beyond = max(len(text) - self.longest, self.shortest - len(text), 0)
         found = (
             np.log1p(beyond),
-            form in self.shapes,
+            runs in self.shapes,
             outline(text) in self.outlines,
-            len(set(form) - self.kinds),
+            len(set(runs) - self.kinds),
             len(set(text) - self.characters) / max(len(text), 1),
             text[:2] in self.starts,
             text[-2:] in self.ends,
+            form(text) in self.forms,
+            min(self.spelling(text), MOST),
         )
         return [float(f) for f in found]
 
@@ -74,8 +90,14 @@ class _Seen:
 @lru_cache(maxsize=4096)
 def shape(text: str) -> str:
     """A text with each run of capitals, of small letters and of digits as one character."""
-    for run, name in (("[A-Z]+", "A"), ("[a-z]+", "a"), ("[0-9]+", "9")):
-        text = re.sub(run, name, text)
+    return re.sub(r"A+|a+|9+", lambda run: run[0][0], form(text))
+
+
+@lru_cache(maxsize=4096)
+def form(text: str) -> str:
+    """A text with A for each capital, a for each small letter, and 9 for each digit."""
+    for kind, name in (("[A-Z]", "A"), ("[a-z]", "a"), ("[0-9]", "9")):
+        text = re.sub(kind, name, text)
     return text
 
 

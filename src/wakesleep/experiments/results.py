@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import jax
+
 from wakesleep.errors import Refusal, require_one_of
 from wakesleep.experiments.cells import MAKE
 from wakesleep.runs import write_whole
@@ -37,6 +39,7 @@ def complete(
         seconds = round(_cpu_seconds() - start, 1)
         rows = [cell | row | {"cpu_seconds": seconds} for row in (made if isinstance(made, list) else [made])]
         _append(path, settings, rows, seconds)
+        jax.clear_caches()  # what was compiled for a cell serves no other, and a process can hold but so much of it
         report(f"{name}: {seconds:.0f} CPU seconds")
     rows_of_all: list[Row] = _table(path, settings)["rows"]
     return rows_of_all

@@ -18,7 +18,7 @@ from wakesleep.algorithms import Algorithm, State
 from wakesleep.columns.variants import branches, without_brackets
 from wakesleep.domains.strings.data import Settings, build, concepts, load, observe
 from wakesleep.domains.strings.evaluator import Strings, as_text
-from wakesleep.domains.strings.language import BAR, OPEN, program
+from wakesleep.domains.strings.language import BAR, GENERAL, OPEN, program
 from wakesleep.domains.strings.show import show, words
 from wakesleep.evaluate import AT_ONCE, importance, remember
 from wakesleep.experiments import ngrams
@@ -37,8 +37,6 @@ PAPER = {
     "MWS": {2: 84.1, 3: 83.1, 5: 82.8, 10: 82.5},
     "MWS-fantasy": {2: 82.5, 3: 82.7, 5: 82.8, 10: 82.8},
 }
-GENERAL = (".+", ".*", r"\w+")
-"""Regexes whose probability is summed exactly, so that no concept is without one that explains it."""
 LONGEST = 24
 """The longest string of the novel concepts."""
 SHOWN = tuple(range(3, 1000, 83))
@@ -180,7 +178,7 @@ def evaluate(model: Model, split: str, plan: Plan) -> Row:
 
 
 def _search(key: Key[Array, ""], model: Model, data: Observations, plan: Plan) -> Memory:
-    """The best programs for each concept and the general ones, the model fixed, whatever it was trained by."""
+    """The best programs for each concept and the general ones, so that none is without one; the model is fixed."""
     found = remember(key, model, data, plan.memory, plan.proposals, plan.wakes, REVISED)
     general = jnp.asarray(np.stack([program(text, plan.length) for text in GENERAL]))
     return with_more(model, found, jnp.broadcast_to(general, (len(data), *general.shape)), data)

@@ -28,6 +28,8 @@ FIRST_CLASS = 1 + len(CHARACTERS)
 OPTIONAL, STAR, PLUS, BAR, OPEN, CLOSE = range(FIRST_CLASS + len(CLASSES), len(SPELLINGS))
 SPACE, WHITE = TOKEN[" "], TOKEN[r"\s"]
 ANY, WORD, DIGIT, UPPER, LOWER = (TOKEN[name] for name in (".", r"\w", r"\d", r"\u", r"\l"))
+GENERAL = (".+", ".*", r"\w+")
+"""Regexes for strings of which nothing is known."""
 DEPTH = 3
 """Brackets may stand in each other this deep."""
 

@@ -1,0 +1,48 @@
+"""Strings without programs: a character n-gram, which may adapt to what it reads."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+
+from wakesleep.domains.strings.language import CHARACTERS
+
+START, END = "\r", "\n"
+"""The symbols before the first character and after the last."""
+UNIFORM = 1 / (len(CHARACTERS) + 1)
+
+
+class Ngram:
+    """Counts of what follows up to `order` - 1 characters, smoothed by shorter contexts (Witten and Bell, 1991).
+
+    The shortest context is smoothed by `base`, the probability of a symbol after a text: by default of all alike.
+    """
+
+    def __init__(self, order: int, base: Callable[[str, str], float] = lambda symbol, before: UNIFORM):
+        self.order, self.base = order, base
+        self.counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def learn(self, texts: Iterable[str]) -> "Ngram":
+        """The same model, having read some texts."""
+        for text in texts:
+            for i, symbol in enumerate(text + END):
+                for context in self._contexts(text[:i]):
+                    self.counts[context][symbol] += 1
+        return self
+
+    def probability(self, symbol: str, before: str) -> float:
+        """Of a symbol after what was read of a text."""
+        p = self.base(symbol, before)
+        for context in self._contexts(before):
+            seen = self.counts.get(context)
+            if seen:
+                p = (seen[symbol] + len(seen) * p) / (seen.total() + len(seen))
+        return p
+
+    def log_prob(self, text: str) -> float:
+        """log p of a text and its end."""
+        return sum(math.log(self.probability(symbol, text[:i])) for i, symbol in enumerate(text + END))
+
+    def _contexts(self, before: str) -> list[str]:
+        """From the empty one to the longest; where a text begins is part of them."""
+        padded = START * (self.order - 1) + before
+        return [padded[len(padded) - n :] for n in range(self.order)]
