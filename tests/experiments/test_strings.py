@@ -107,6 +107,12 @@ def test_a_cell_may_have_several_rows_and_other_processes_add_theirs(tmp_path):
     assert said == ["K=2: done before"]
 
 
+def test_what_was_compiled_for_a_cell_is_freed(tmp_path):
+    half = jax.jit(lambda x: x / 2)
+    complete(tmp_path / "table.json", {}, [{"K": 2}], lambda cell: {"half": float(half(1.0))}, lambda line: None)
+    assert half._cache_size() == 0
+
+
 def test_a_plan_can_be_cut_to_some_cells():
     plan = resize(FULL["strings"], 7, None, ["RWS"], [3])
     assert (plan.steps, plan.algorithms, plan.ks) == (7, ("RWS",), (3,))
