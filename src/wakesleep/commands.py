@@ -8,7 +8,7 @@ from dataclasses import MISSING, fields, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
 from jax.sharding import Mesh
@@ -28,9 +28,6 @@ from wakesleep.processes import Place
 from wakesleep.progress import Reporter
 from wakesleep.runs import Config, Run
 from wakesleep.train import Job
-
-if TYPE_CHECKING:
-    pass
 
 Rows = list[dict[str, Any]]
 

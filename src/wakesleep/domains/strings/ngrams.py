@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from wakesleep.domains.strings.language import CHARACTERS
 
@@ -14,7 +14,8 @@ UNIFORM = 1 / (len(CHARACTERS) + 1)
 class Ngram:
     """Counts of what follows up to `order` - 1 characters, smoothed by shorter contexts (Witten and Bell, 1991).
 
-    The shortest context is smoothed by `base`, the probability of a symbol after a text: by default of all alike.
+    The shortest context is smoothed by `base`, the probability of a symbol after the `order` - 1 before it: by default
+    of all alike.
     """
 
     def __init__(self, order: int, base: Callable[[str, str], float] = lambda symbol, before: UNIFORM):
@@ -24,8 +25,8 @@ class Ngram:
     def learn(self, texts: Iterable[str]) -> "Ngram":
         """The same model, having read some texts."""
         for text in texts:
-            for i, symbol in enumerate(text + END):
-                for context in self._contexts(text[:i]):
+            for symbol, before in self._symbols(text):
+                for context in self._contexts(before):
                     self.counts[context][symbol] += 1
         return self
 
@@ -40,7 +41,12 @@ class Ngram:
 
     def log_prob(self, text: str) -> float:
         """log p of a text and its end."""
-        return sum(math.log(self.probability(symbol, text[:i])) for i, symbol in enumerate(text + END))
+        return sum(math.log(self.probability(symbol, before)) for symbol, before in self._symbols(text))
+
+    def _symbols(self, text: str) -> Iterator[tuple[str, str]]:
+        """The symbols of a text, each with what counts of the text before it."""
+        for i, symbol in enumerate(text + END):
+            yield symbol, text[max(i - self.order + 1, 0) : i]
 
     def _contexts(self, before: str) -> list[str]:
         """From the empty one to the longest; where a text begins is part of them."""
