@@ -62,26 +62,34 @@ class Explanation:
 
     def log_prob(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
         """log p(string | column) of each string; minus infinity outside of the alphabet of printable ASCII."""
-        return log_mixture(self.posterior.log_weight, self._said(self.posterior.programs, _listed(strings)))
+        return log_mixture(self.posterior.log_weight, self._said(_listed(strings)))
 
     def evidence(self, strings: Iterable[Any]) -> Float[np.ndarray, "s"]:
         """How much more probable each string is as a member than as a value of another column, in nats.
 
         By its regexes and by what can be seen at a glance (`membership`).
         """
-        return weigh(*self.traits(_listed(strings)), self._between(self.knowledge.weights))
+        listed = _listed(strings)
+        return self._weighed(listed, self._said(listed))
+
+    def _weighed(self, strings: list[str], said: Float[np.ndarray, "k s"]) -> Float[np.ndarray, "s"]:
+        return weigh(*self._traits(strings, said), self._between(self.knowledge.weights))
 
     def traits(self, strings: list[str]) -> tuple[Traits, Bool[np.ndarray, "s"]]:
         """What speaks for each string, and whether any regex allows it."""
-        log_p = self.log_prob(strings)
-        anywhere = log_mixture(self.knowledge.log_weight, self._said(self.knowledge.known, strings))
+        return self._traits(strings, self._said(strings))
+
+    def _traits(self, strings: list[str], said: Float[np.ndarray, "k s"]) -> tuple[Traits, Bool[np.ndarray, "s"]]:
+        log_p = log_mixture(self.posterior.log_weight, said)
+        anywhere = log_mixture(self.knowledge.log_weight, log_each(self.knowledge.model, self.knowledge.known, strings))
         allowed = np.isfinite(log_p) & np.isfinite(anywhere)
         ratio = np.where(allowed, log_p, -np.inf) - np.where(allowed, anywhere, 0.0)
         evidence = np.logaddexp(ratio, np.log(STRAY))
         return traits(self.examples, strings, evidence, anywhere, self.knowledge.frequent), allowed
 
-    def _said(self, programs: Int[Array, "k t"], strings: list[str]) -> Float[np.ndarray, "k s"]:
-        return log_each(self.knowledge.model, programs, strings)
+    def _said(self, strings: list[str]) -> Float[np.ndarray, "k s"]:
+        """log p(string | regex) for each regex of the posterior."""
+        return log_each(self.knowledge.model, self.posterior.programs, strings)
 
     def accepts(self, strings: Iterable[Any], share: float | None = 0.95) -> Bool[np.ndarray, "s"]:
         """Whether each string is taken for a member, so that about `share` of the true members are.
@@ -121,8 +129,8 @@ class Explanation:
         string is in all else, as a misprint is.
         """
         strings = list(dict.fromkeys(_listed(strings)))
-        evidence = self.evidence(strings)
-        said = self._said(self.posterior.programs, strings)
+        said = self._said(strings)
+        evidence = self._weighed(strings, said)
         allowed = log_mixture(self.posterior.log_weight, np.where(np.isfinite(said), 0.0, -np.inf))
         strange = (evidence <= self.threshold(share)) | (allowed < np.log(LEAST))
         return [strings[i] for i in np.argsort(evidence, kind="stable") if strange[i]]
