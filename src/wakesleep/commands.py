@@ -186,6 +186,7 @@ EXPERIMENTS = {
     "clusters": "clusters",
     "sparsity": "clusters",
     "strings": "strings",
+    "strings-awake": "strings",
     "strings-sizes": "strings",
     "characters": "characters",
     "characters-alphabets": "characters",

@@ -33,7 +33,7 @@ def row(algorithm: str, k: int, split: str, nll: float) -> dict:
 @pytest.fixture
 def folder(tmp_path):
     rows = [row(a, k, s, 80.0 + k) for a in ("MWS", "RWS", "VIMCO") for k in (2, 5) for s in ("background", "novel")]
-    table = {"rows": rows, "settings": {}, "cpu_seconds": 1.0}
+    table = {"rows": rows, "settings": {"pretrain": 3000}, "cpu_seconds": 1.0}
     (tmp_path / "strings.json").write_text(results.dump(table))
     return tmp_path
 
@@ -52,7 +52,9 @@ def test_tables_show_ours_beside_the_papers(folder):
 
 
 def test_seeds_are_averaged_and_counted(folder):
-    assert "steps; one seed (the paper's" in report.TABLES["strings"](folder)
+    assert "after 10 steps, before which recognition slept for 3,000; one seed (the paper's" in report.TABLES[
+        "strings"
+    ](folder)
     table = results.load(folder / "strings.json")
     table["rows"] += [row("MWS", 2, s, 84.0) | {"seed": 1} for s in ("background", "novel")]
     (folder / "strings.json").write_text(results.dump(table))

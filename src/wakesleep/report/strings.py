@@ -25,10 +25,11 @@ def table_strings(folder: Path) -> str:
     ks = sorted({row["K"] for row in rows})
     lines += [[f"paper, {name}", *(f"{PAPER[name].get(k, '')}" for k in ks)] for name in PAPER]
     lines += _baseline(folder, "background", {"nll_plain": "4-gram", "nll": "4-gram, adapting"}, len(head) - 1)
+    asleep = longest(folder / "strings.json")["settings"]["pretrain"]
     caption = (
-        f"NLL in nats of five held-out strings of a background concept after {rows[0]['steps']:,} steps; "
-        f"{_seeds(rows)} (the paper's: of 3). Trained on the paper's 1,000 background concepts. The spread over "
-        f"concepts is {_spread(rows):.1f} nats (standard error of a mean)."
+        f"NLL in nats of five held-out strings of a background concept after {rows[0]['steps']:,} steps, before which "
+        f"recognition slept for {asleep:,}; {_seeds(rows)} (the paper's: of 3). Trained on the paper's "
+        f"1,000 background concepts. The spread over concepts is {_spread(rows):.1f} nats (standard error of a mean)."
     )
     return markdown(head, lines) + "\n\n" + caption
 
