@@ -1,11 +1,12 @@
 import json
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 from rich.console import Console
 
-from wakesleep import cli, screen
+from wakesleep import cli, commands, screen
 
 TINY = ["--set", "observations=8", "--set", "points=3", "--set", "width=4", "--batch-size", "4"]
 
@@ -209,3 +210,11 @@ def test_bad_requests_about_series_get_one_sentence(wakesleep, tmp_path):
         code, _, said = wakesleep("explain", "timeseries", path, *words)
         assert code == 2
         assert sentence in said
+
+
+@pytest.mark.parametrize("module", sorted(set(commands.EXPERIMENTS.values())))
+def test_every_experiment_has_a_command_a_small_version_and_a_table(module):
+    made = import_module(f"wakesleep.experiments.{module}")
+    named = {name for name, where in commands.EXPERIMENTS.items() if where == module}
+    assert named == set(made.EXPERIMENTS) == set(made.FULL) == set(made.QUICK)
+    assert named <= set(import_module(f"wakesleep.report.{module}").TABLES)
