@@ -39,6 +39,7 @@ def test_spelling_is_a_log_ratio_of_two_distributions():
     assert spelling("a", ["a"]) == pytest.approx(np.log(first * last) - np.log(share * 0.1))
     assert spelling("AB-7", EXAMPLES) > spelling("BA_7", EXAMPLES) > spelling("qq q", EXAMPLES)
     assert spelling("AB-1" * 20, EXAMPLES) == MOST
+    assert spelling("EF-333", EXAMPLES) == pytest.approx(spelling("EF-333", EXAMPLES[:2]))
     assert np.isfinite(spelling("\u2603", EXAMPLES))
 
 

@@ -89,6 +89,9 @@ def test_an_ngram_is_a_distribution_and_learns():
     local = Ngram(3, model.probability)
     assert local.probability("q", "") == model.probability("q", "")
     assert local.learn(["q"]).probability("q", "") > 0.5
+    assert local.learn(["ab", "q"]).learn(["ab", "q"], -1).log_prob("aq") == Ngram(3, model.probability).learn(
+        ["q"]
+    ).log_prob("aq")
 
 
 def test_a_cell_may_have_several_rows_and_other_processes_add_theirs(tmp_path):

@@ -38,12 +38,13 @@ def traits(
     `frequent` is the share of each character, and of the end, among all symbols of other columns. A string that is an
     example itself is held against the others.
     """
-    seen = _Seen(examples, frequent)
-    others = {e: _Seen([o for o in examples if o != e] or [e], frequent) for e in set(examples) & set(strings)}
+    seen, spelling = _Seen(examples), _Spelling(examples, frequent)
+    others = {e: _Seen([o for o in examples if o != e] or [e]) for e in set(examples) & set(strings)}
     said = np.minimum(evidence, MOST)
     common = np.maximum(anywhere, -1e3) / [max(len(s), 1) for s in strings]
     likeness = np.array([others.get(s, seen).likeness(s) for s in strings], float).reshape(len(strings), -1)
-    return np.column_stack([np.ones(len(strings)), said, np.maximum(said, ENOUGH), common, likeness])
+    spelled = np.minimum([spelling.likeness(s) for s in strings], MOST)
+    return np.column_stack([np.ones(len(strings)), said, np.maximum(said, ENOUGH), common, likeness, spelled])
 
 
 def weigh(seen: Traits, allowed: Bool[np.ndarray, "s"], weights: Float[np.ndarray, "f"]) -> Float[np.ndarray, "s"]:
@@ -54,7 +55,7 @@ def weigh(seen: Traits, allowed: Bool[np.ndarray, "s"], weights: Float[np.ndarra
 class _Seen:
     """What the examples of a column look like."""
 
-    def __init__(self, examples: Sequence[str], frequent: Mapping[str, float]):
+    def __init__(self, examples: Sequence[str]):
         lengths = [len(e) for e in examples]
         self.shortest, self.longest = min(lengths), max(lengths)
         self.shapes, self.outlines = {shape(e) for e in examples}, {outline(e) for e in examples}
@@ -62,15 +63,9 @@ class _Seen:
         self.characters = set("".join(examples))
         self.kinds = set("".join(self.shapes))
         self.forms = {form(e) for e in examples}
-        self.base = lambda symbol, before: frequent.get(symbol, RARE)
-        self.ngram = Ngram(ORDER, self.base).learn(examples)
-
-    def spelling(self, text: str) -> float:
-        """How much better than the frequencies of characters an n-gram of the examples foresees a string, in nats."""
-        return self.ngram.log_prob(text) - float(np.sum(np.log([self.base(s, "") for s in text + END])))
 
     def likeness(self, text: str) -> list[float]:
-        """How a string differs from the examples: in length, shape, characters, at both ends, and in spelling."""
+        """How a string differs from the examples: in length, shape, characters, and at both ends."""
         runs = shape(text)
         beyond = max(len(text) - self.longest, self.shortest - len(text), 0)
         found = (
@@ -82,9 +77,27 @@ class _Seen:
             text[:2] in self.starts,
             text[-2:] in self.ends,
             form(text) in self.forms,
-            min(self.spelling(text), MOST),
         )
         return [float(f) for f in found]
+
+
+class _Spelling:
+    """How the examples of a column are spelled."""
+
+    def __init__(self, examples: Sequence[str], frequent: Mapping[str, float]):
+        self.examples, self.frequent = set(examples), frequent
+        self.ngram = Ngram(ORDER, self.alone).learn(self.examples)
+
+    def alone(self, symbol: str, before: str = "") -> float:
+        """The probability of a symbol, whatever comes before it."""
+        return self.frequent.get(symbol, RARE)
+
+    def likeness(self, text: str) -> float:
+        """How much better than the frequencies of characters an n-gram of the examples foresees a string, in nats."""
+        own = {text} if text in self.examples and len(self.examples) > 1 else set()
+        log_p = self.ngram.learn(own, -1).log_prob(text)
+        self.ngram.learn(own)
+        return log_p - sum(np.log(self.alone(symbol)) for symbol in text + END)
 
 
 @lru_cache(maxsize=4096)

@@ -22,12 +22,15 @@ class Ngram:
         self.order, self.base = order, base
         self.counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
-    def learn(self, texts: Iterable[str]) -> "Ngram":
-        """The same model, having read some texts."""
+    def learn(self, texts: Iterable[str], times: int = 1) -> "Ngram":
+        """The same model, having read some texts so many times more; -1 forgets what was read."""
         for text in texts:
             for symbol, before in self._symbols(text):
                 for context in self._contexts(before):
-                    self.counts[context][symbol] += 1
+                    seen = self.counts[context]
+                    seen[symbol] += times
+                    if not seen[symbol]:
+                        del seen[symbol]  # kinds of symbols are counted too
         return self
 
     def probability(self, symbol: str, before: str) -> float:
