@@ -86,6 +86,16 @@ def test_every_algorithm_keeps_the_contract_on_every_domain(name, domain):
     assert not np.any(np.isnan(np.asarray(weighted.log_weight)))
 
 
+def test_a_weakly_typed_parameter_does_not_make_it_compile_twice(toy):
+    model, data = toy
+    weak = jnp.where(jnp.arange(PROGRAMS) > 1, 0.5, 0.0)
+    assert weak.weak_type
+    state = ALGORITHMS["mws"].init(eqx.tree_at(lambda m: m.prior.logits, model, weak), data)
+    after, _ = ALGORITHMS["mws"].step(jax.random.key(0), state, batch_of(data, [0, 1]))
+    for before, now in zip(*(jax.tree.leaves(eqx.filter(s, eqx.is_array)) for s in (state, after)), strict=True):
+        assert jax.typeof(before) == jax.typeof(now)
+
+
 def test_with_room_for_every_program_q_is_the_exact_posterior(toy):
     model, data = toy
     algorithm = mws(optax.sgd(0.0), PROGRAMS, 10)

@@ -265,6 +265,11 @@ def _info(bounds: Float[Array, "b"], novel: Array) -> Info:
     return Info(mean, jnp.mean(possible.astype(mean.dtype)), jnp.mean(novel.astype(mean.dtype)))
 
 
+def _strong(model: Model) -> Model:
+    """The model with no weakly typed arrays: these turn strong at the first step, and all would be compiled again."""
+    return jax.tree.map(lambda a: jnp.asarray(a, a.dtype) if eqx.is_array(a) else a, model)
+
+
 def _example(model: Model, data: Observations) -> PyTree[jax.ShapeDtypeStruct]:
     """The shape of a program, found without computing one."""
 
@@ -284,6 +289,7 @@ def _algorithm(
     """The triple that descends `loss`."""
 
     def init(model: Model, data: Observations) -> State:
+        model = _strong(model)
         memory = None if memory_size is None else mem.empty(_example(model, data), len(data), memory_size)
         opt_state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
         return State(jnp.zeros((), jnp.int32), model, opt_state, memory)
