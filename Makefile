@@ -37,8 +37,8 @@ wheel: $(READY)
 
 # Tables in the documents, made anew from results/.
 tables: $(READY)
-	$(BIN)/python -m wakesleep.reference > docs/command-line.md
-	$(BIN)/python -m wakesleep.report.tables README.md docs/*.md
+	$(BIN)/python -m wakesleep.cli.help_page > docs/command-line.md
+	$(BIN)/python -m wakesleep.paper.tables README.md docs/*.md
 
 lock: $(READY)
 	$(BIN)/pip freeze --exclude-editable > constraints.txt

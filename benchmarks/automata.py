@@ -16,15 +16,15 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from wakesleep.algorithms import Algorithm
+from wakesleep.core.algorithms import Algorithm
+from wakesleep.core.fit import fit
+from wakesleep.core.keys import fused
+from wakesleep.core.model import Observations
 from wakesleep.domains.automata.data import Settings, build, load
 from wakesleep.domains.automata.evaluator import NoisyAutomaton
-from wakesleep.experiments.cells import MAKE
-from wakesleep.experiments.results import dump
-from wakesleep.fit import fit
-from wakesleep.keys import fused
-from wakesleep.model import Observations
-from wakesleep.runs import write_whole
+from wakesleep.paper.cells import MAKE
+from wakesleep.paper.results import dump
+from wakesleep.running.run import write_whole
 
 BATCH, PARTICLES, ROUNDS, REPEATS = 50, 10, 20, 5
 

@@ -20,12 +20,12 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from wakesleep.algorithms import State
+from wakesleep.core.algorithms import State
+from wakesleep.core.fit import compile_steps, data_mesh, place
+from wakesleep.core.keys import fused
+from wakesleep.core.model import propose, recognise, score
 from wakesleep.domains.clusters.data import Settings, build, load
-from wakesleep.experiments.cells import MAKE, split, start_seeds
-from wakesleep.fit import compile_steps, data_mesh, place
-from wakesleep.keys import fused
-from wakesleep.model import propose, recognise, score
+from wakesleep.paper.cells import MAKE, split, start_seeds
 
 SETTINGS = Settings()
 BATCH = 20

@@ -43,8 +43,8 @@ def main() -> None:
     if options.cell is not None:
         print(json.dumps(memory(options.cell["n"]) if "n" in options.cell else costs(CURVES[options.cell["what"]])))
         return
-    from wakesleep.experiments.results import complete
-    from wakesleep.report.scale import draw_scale
+    from wakesleep.paper.figures.scale import draw_scale
+    from wakesleep.paper.results import complete
 
     path = options.output / "benchmark-scale.json"
     settings = {"domain": "automata", "recognition": "counts", "batch_size": BATCH, "height": IMAGE, "width": IMAGE}
@@ -67,7 +67,7 @@ def apart(cell: dict[str, Any]) -> Any:
 def keep_compiled() -> None:
     import jax
 
-    from wakesleep.commands import cache_compilation
+    from wakesleep.cli.commands import cache_compilation
 
     cache_compilation()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -75,7 +75,7 @@ def keep_compiled() -> None:
 
 def costs(curve: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """CPU and wall time of a step at each place of a curve, all measured in turns."""
-    from wakesleep.fit import data_mesh
+    from wakesleep.core.fit import data_mesh
 
     keep_compiled()
     held = [list(prepare(place, place["n"], data_mesh(place.get("devices", 1)))) for place in curve]
@@ -102,8 +102,8 @@ def memory(n: int) -> dict[str, Any]:
     """Memory in use over what there was before, the size of the arrays, and the time of a checkpoint."""
     import jax
 
-    from wakesleep.checkpoints import Saver
-    from wakesleep.fit import data_mesh
+    from wakesleep.core.fit import data_mesh
+    from wakesleep.running.checkpoints import Saver
 
     keep_compiled()
     mesh = data_mesh(1)
@@ -140,9 +140,9 @@ def prepare(cell: dict[str, Any], n: int, mesh: Any) -> tuple[Any, Any, Any]:
     import jax
     import optax
 
-    from wakesleep.algorithms import mws, rws
+    from wakesleep.core.algorithms import mws, rws
+    from wakesleep.core.fit import begin, compile_steps, place, shard
     from wakesleep.domains.automata.data import Settings, build
-    from wakesleep.fit import begin, compile_steps, place, shard
 
     settings = Settings(
         observations=min(n, PIECE),
@@ -205,8 +205,8 @@ def status(name: str) -> int:
 
 def usual_model(name: str) -> Any:
     """The untrained model of a domain with its usual settings."""
-    from wakesleep.runs import Config
-    from wakesleep.train import prepare as prepare_job
+    from wakesleep.running.run import Config
+    from wakesleep.running.train import prepare as prepare_job
 
     return prepare_job(Config(name)).model()
 

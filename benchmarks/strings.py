@@ -22,14 +22,14 @@ import jax.numpy as jnp
 import numpy as np
 from plain_regex import probability
 
-from wakesleep.columns import explain_strings
-from wakesleep.commands import cache_compilation
+from wakesleep.cli.commands import cache_compilation
+from wakesleep.core.keys import fused
+from wakesleep.core.model import over_programs
 from wakesleep.domains.strings.data import Concept, Settings, build, concepts, load
 from wakesleep.domains.strings.evaluator import Regex, as_text
+from wakesleep.domains.strings.explain import explain_strings
 from wakesleep.domains.strings.language import tree_of
-from wakesleep.experiments.results import Row, complete
-from wakesleep.keys import fused
-from wakesleep.model import over_programs
+from wakesleep.paper.results import Row, complete
 
 Accept = Callable[..., Any]
 OTHERS, MEMBERS = 200, 50

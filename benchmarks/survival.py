@@ -28,8 +28,10 @@ import jax
 import orbax.checkpoint  # noqa: F401, so that no life has to import it
 
 import wakesleep.domains.clusters  # noqa: F401
-from wakesleep import cli, commands, files
-from wakesleep.experiments.results import dump, load
+from wakesleep.cli import app as cli
+from wakesleep.cli import commands
+from wakesleep.data import atomic as files
+from wakesleep.paper.results import dump, load
 
 GROUPS, POINTS, STEPS, EVERY = 8, 3, 60, 5
 OPTIONS = ["--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--batch-size", "4", "--set", "width=4"]
@@ -209,7 +211,8 @@ COMPARE = """
 import sys, json
 from pathlib import Path
 import equinox as eqx, jax, numpy as np
-from wakesleep import runs, train as training
+from wakesleep.running import run as runs
+from wakesleep.running import train as training
 first, *others = map(Path, sys.argv[1:])
 job = training.prepare(runs.open_run(first).config)
 def leaves(path):

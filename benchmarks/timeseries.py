@@ -23,13 +23,13 @@ import numpy as np
 
 from wakesleep.domains.timeseries.data import Settings, load
 from wakesleep.domains.timeseries.evaluator import GaussianProcess
+from wakesleep.domains.timeseries.explain.search import Effort
 from wakesleep.domains.timeseries.kernels import layout
 from wakesleep.domains.timeseries.language import Kernel, program
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.networks import first_guess, periodogram
-from wakesleep.experiments.results import dump
-from wakesleep.runs import write_whole
-from wakesleep.series.search import Effort
+from wakesleep.paper.results import dump
+from wakesleep.running.run import write_whole
 
 PROGRAMS, REPEATS, SIZES = 16, 5, (64, 128, 256, 512)
 EXPRESSION = "Lin + SE + SE*Per + WN"
@@ -133,7 +133,7 @@ def explain() -> Iterator[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as cache:
         for state in ("first run", "second run"):
             before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-            command = [sys.executable, "-c", "from wakesleep.cli import main; main()", "explain", "timeseries"]
+            command = [sys.executable, "-c", "from wakesleep.cli.app import main; main()", "explain", "timeseries"]
             subprocess.run(
                 [*command, "examples/co2.csv", "--json"],
                 check=True,

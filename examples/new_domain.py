@@ -10,8 +10,8 @@ import numpy as np
 import optax
 
 from wakesleep import Evaluator, Model, Observations, Prior, Recognition, mws, rws, vimco
-from wakesleep.fit import fit
-from wakesleep.model import dream
+from wakesleep.core.fit import fit
+from wakesleep.core.model import dream
 
 STARTS, STEPS, LENGTH = 10, 5, 8  # start in 0..9, step in 0..4
 

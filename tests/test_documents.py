@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wakesleep.reference import reference
-from wakesleep.report.tables import fill
+from wakesleep.cli.help_page import reference
+from wakesleep.paper.tables import fill
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

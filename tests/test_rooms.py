@@ -6,12 +6,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "wakesleep"
-ORDER = [
-    "errors", "watcher", "files", "datasets", "processes", "keys", "model", "models", "memory", "hosted", "objectives",
-    "networks", "algorithms", "fit", "chunks", "sleep", "evaluate", "domain", "domains", "stores", "checkpoints",
-    "runs", "train", "shipped", "progress", "columns", "series", "experiments", "report", "commands",
-    "explanations", "options", "screen", "cli", "reference", "__main__",
-]  # fmt: skip
+ORDER = ["errors", "core", "data", "domains", "running", "paper", "serve", "cli", "__main__"]
 FILES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 
 

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from wakesleep.model import Evaluator, Model, Observations, Prior, Recognition
+from wakesleep.core.model import Evaluator, Model, Observations, Prior, Recognition
 
 PROGRAMS = 5
 SYMBOLS = 4

@@ -1,7 +1,7 @@
 """Learning generative programs with Memoised Wake-Sleep.
 
 The names below are imported when first used, so that `import wakesleep` and `wakesleep --help` cost
-nothing. The training loop is `wakesleep.fit.fit`.
+nothing. The training loop is `wakesleep.fit`.
 """
 
 from importlib import import_module
@@ -10,25 +10,26 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Model": "model",
-    "Prior": "model",
-    "Evaluator": "model",
-    "Recognition": "model",
-    "Observations": "model",
-    "Batch": "model",
-    "Memory": "memory",
-    "Weighted": "memory",
-    "Algorithm": "algorithms",
-    "State": "algorithms",
-    "mws": "algorithms",
-    "rws": "algorithms",
-    "vimco": "algorithms",
-    "importance": "evaluate",
-    "exact": "evaluate",
-    "refined": "evaluate",
-    "posterior": "evaluate",
-    "explain_strings": "columns",
-    "explain_series": "series",
+    "Model": "core.model",
+    "Prior": "core.model",
+    "Evaluator": "core.model",
+    "Recognition": "core.model",
+    "Observations": "core.model",
+    "Batch": "core.model",
+    "Memory": "core.memory",
+    "Weighted": "core.memory",
+    "Algorithm": "core.algorithms",
+    "State": "core.algorithms",
+    "mws": "core.algorithms",
+    "rws": "core.algorithms",
+    "vimco": "core.algorithms",
+    "fit": "core.fit",
+    "importance": "core.evaluate",
+    "exact": "core.evaluate",
+    "refined": "core.evaluate",
+    "posterior": "core.evaluate",
+    "explain_strings": "domains.strings.explain",
+    "explain_series": "domains.timeseries.explain",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605, the names of the table above
 

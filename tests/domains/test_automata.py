@@ -7,7 +7,11 @@ import pytest
 from PIL import Image as Files
 from scipy.special import logsumexp
 
-from wakesleep.algorithms import mws
+from wakesleep.core.algorithms import mws
+from wakesleep.core.evaluate import exact_joint
+from wakesleep.core.fit import fit
+from wakesleep.core.memory import Weighted
+from wakesleep.core.model import Batch, Observations
 from wakesleep.domains.automata import DOMAIN
 from wakesleep.domains.automata.data import Settings, build, load, programs, read, stack, true_rules
 from wakesleep.domains.automata.evaluator import NoisyAutomaton, narrow, picture
@@ -15,10 +19,6 @@ from wakesleep.domains.automata.language import Rule, RulePrior, number, rule, t
 from wakesleep.domains.automata.networks import Convolutional, Counting
 from wakesleep.domains.automata.show import extrapolate, noise, remarks, show, words
 from wakesleep.errors import Refusal
-from wakesleep.evaluate import exact_joint
-from wakesleep.fit import fit
-from wakesleep.memory import Weighted
-from wakesleep.model import Batch, Observations
 
 SMALL = Settings(observations=6, height=8, width=9, recognition="counts")
 STRIPES = np.tile(np.array([0, 0, 1, 1], np.int8), 3)[:, None].repeat(12, axis=1)

@@ -14,8 +14,11 @@ from rich.console import Console
 from scipy.spatial import cKDTree
 from scipy.special import logsumexp
 
-from wakesleep import datasets, explanations
-from wakesleep.algorithms import mws, vimco
+from wakesleep.cli.app import explanations
+from wakesleep.core.algorithms import mws, vimco
+from wakesleep.core.fit import fit
+from wakesleep.core.networks import edit
+from wakesleep.data import downloads as datasets
 from wakesleep.domains.characters import DOMAIN, omniglot
 from wakesleep.domains.characters.data import Settings, build, load, read_image, splits
 from wakesleep.domains.characters.evaluator import MOST_TURN, SIDE, Arcs, Renderer, arcs, closeness, ink, pixels
@@ -23,8 +26,6 @@ from wakesleep.domains.characters.language import drawn, rules, spell
 from wakesleep.domains.characters.networks import StrokePrior, StrokeRecognition
 from wakesleep.domains.characters.show import film, show, stages, words
 from wakesleep.errors import Refusal
-from wakesleep.fit import fit
-from wakesleep.networks import edit
 
 TINY = Settings(observations=6, strokes=3, length=2, hidden=4, prior_hidden=2, channels=2, reach=1)
 ANGLES = (-MOST_TURN, -np.pi, -1.0, -1e-3, -1e-6, 0.0, 1e-6, 1e-4, 0.5, np.pi / 2, np.pi, 4.0, MOST_TURN)

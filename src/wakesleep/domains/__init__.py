@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from wakesleep.errors import require_one_of
 
 if TYPE_CHECKING:
-    from wakesleep.domain import Domain
+    from wakesleep.domains.contract import Domain
 
 DOMAINS = {
     "clusters": "small groups of points; a program is a clustering (section 4.1 of the paper)",

@@ -11,12 +11,12 @@ from jaxtyping import Array, Int, Key
 from PIL import Image as Files
 from PIL import UnidentifiedImageError
 
-from wakesleep.domain import Dataset
+from wakesleep.core.model import Model, Observations, dream
 from wakesleep.domains.automata.evaluator import ABSENT, NoisyAutomaton, Picture, picture
 from wakesleep.domains.automata.language import SIZES, Rule, RulePrior, tables
 from wakesleep.domains.automata.networks import Convolutional, Counting
+from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least, require_one_of
-from wakesleep.model import Model, Observations, dream
 
 MOST_ENUMERATED = 3
 

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Int8, Key
 
+from wakesleep.core.model import Evaluator, Scalar
 from wakesleep.domains.automata.language import Rule, widen
-from wakesleep.model import Evaluator, Scalar
 
 ABSENT = -1
 Image = Int8[Array, "h w"]

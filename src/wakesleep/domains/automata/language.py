@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from wakesleep.model import Prior, Scalar
+from wakesleep.core.model import Prior, Scalar
 
 SIZES = (1, 3, 5, 7)
 

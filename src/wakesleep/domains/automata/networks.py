@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from wakesleep.core.model import Recognition, Scalar
 from wakesleep.domains.automata.evaluator import Picture, narrow
 from wakesleep.domains.automata.language import Odds, Rule, draw, log_density, odds
-from wakesleep.model import Recognition, Scalar
 
 
 class RuleRecognition(Recognition):

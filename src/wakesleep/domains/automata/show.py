@@ -11,9 +11,9 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from wakesleep.core.memory import Weighted
 from wakesleep.domains.automata.evaluator import ABSENT, NoisyAutomaton, Picture, patterns
 from wakesleep.domains.automata.language import Rule, number, widen
-from wakesleep.memory import Weighted
 
 INK, PAPER, EDGE = "#212529", "#ffffff", "#868e96"
 FLIPPED, FLIPPED_TO_0 = "#d6221f", "#ff8f87"

@@ -11,13 +11,13 @@ from jaxtyping import Array, Int8, Key, UInt8
 from PIL import Image as Files
 from PIL import UnidentifiedImageError
 
-from wakesleep.domain import Dataset
+from wakesleep.core.model import Model, Observations
 from wakesleep.domains.characters import omniglot
 from wakesleep.domains.characters.evaluator import SIDE, Image, Renderer
 from wakesleep.domains.characters.language import LENGTH, STROKES, Tokens
 from wakesleep.domains.characters.networks import StrokePrior, StrokeRecognition
+from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least, require_one_of
-from wakesleep.model import Model, Observations
 
 ALPHABETS = 50
 DRAWN = 20

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, Key
 
+from wakesleep.core.model import Evaluator, Scalar
 from wakesleep.domains.characters.language import Tokens, drawn, stroke
-from wakesleep.model import Evaluator, Scalar
 
 SIDE = 28
 REACH = 0.66

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from jaxtyping import Array, Bool, Int
 
-from wakesleep.networks import END, Grammar, grammar
+from wakesleep.core.networks import END, Grammar, grammar
 
 STROKES, LENGTH = 64, 10
 DRAW, MOVE = 1, 2

@@ -8,10 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
+from wakesleep.core.model import Prior, Recognition, Scalar
+from wakesleep.core.networks import Lstm, Opinion, Writer, edit, read, write
 from wakesleep.domains.characters.evaluator import SIDE, Image
 from wakesleep.domains.characters.language import DRAW, Tokens, rules
-from wakesleep.model import Prior, Recognition, Scalar
-from wakesleep.networks import Lstm, Opinion, Writer, edit, read, write
 
 EMBEDDED = 64
 START = 1.0

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Int8, UInt8
 from PIL import Image as Files
 
-from wakesleep import datasets
+from wakesleep.data import downloads as datasets
 from wakesleep.domains.characters.evaluator import SIDE
 
 FILE = "omniglot/images.npz"

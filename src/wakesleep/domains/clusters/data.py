@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 from jaxtyping import Array, Key
 
-from wakesleep.domain import Dataset
+from wakesleep.core.keys import fused
+from wakesleep.core.model import Model, Observations, dream
 from wakesleep.domains.clusters.evaluator import GaussianClusters
 from wakesleep.domains.clusters.language import RestaurantPrior, partitions
 from wakesleep.domains.clusters.networks import LabelTable
+from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least
-from wakesleep.keys import fused
-from wakesleep.model import Model, Observations, dream
 
 MOST_POINTS = 30
 MOST_ENUMERATED = 9

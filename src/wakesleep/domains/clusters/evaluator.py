@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key
 
+from wakesleep.core.model import Evaluator, Scalar
 from wakesleep.domains.clusters.language import Labels
-from wakesleep.model import Evaluator, Scalar
 
 Points = Float[Array, "j d"]
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from wakesleep.model import Prior, Scalar
+from wakesleep.core.model import Prior, Scalar
 
 Labels = Int[Array, "j"]
 ABSENT = -1

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Key
 
+from wakesleep.core.model import Recognition, Scalar
 from wakesleep.domains.clusters.evaluator import Points
 from wakesleep.domains.clusters.language import ABSENT, Labels, invert, newest, present
-from wakesleep.model import Recognition, Scalar
 
 
 class Encoded(NamedTuple):

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from wakesleep.data.tables import Column, read_columns
 from wakesleep.domains.strings.data import in_alphabet
-from wakesleep.domains.strings.tables import Column, read_columns
 from wakesleep.errors import Refusal
 
 STRINGS, LONGEST, SAME_HEADER = 10, 25, 3

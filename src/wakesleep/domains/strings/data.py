@@ -12,15 +12,15 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
-from wakesleep import datasets
-from wakesleep.domain import Dataset
+from wakesleep.core.model import Model, Observations, Program
+from wakesleep.core.networks import LstmWriter, TokenPrior
+from wakesleep.data import downloads as datasets
+from wakesleep.data.tables import few_shot, read_columns
+from wakesleep.domains.contract import Dataset
 from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings
 from wakesleep.domains.strings.language import CHARACTERS, RULES
 from wakesleep.domains.strings.networks import StringRecognition, start_bias
-from wakesleep.domains.strings.tables import few_shot, read_columns
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
-from wakesleep.model import Model, Observations, Program
-from wakesleep.networks import LstmWriter, TokenPrior
 
 FILES = {
     "paper": ["string_concepts/paper/background.jsonl"],

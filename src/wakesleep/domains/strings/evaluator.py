@@ -12,6 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, Key
 
+from wakesleep.core.keys import fused
+from wakesleep.core.model import Evaluator, Scalar
+from wakesleep.core.networks import END, Tokens
 from wakesleep.domains.strings.language import (
     BAR,
     CHARACTERS,
@@ -24,9 +27,6 @@ from wakesleep.domains.strings.language import (
     PLUS,
     STAR,
 )
-from wakesleep.keys import fused
-from wakesleep.model import Evaluator, Scalar
-from wakesleep.networks import END, Tokens
 
 PAST = len(CHARACTERS)
 """The number that stands for no character, after the end of a string."""

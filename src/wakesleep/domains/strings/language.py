@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int
 
+from wakesleep.core.networks import END, Grammar, grammar
 from wakesleep.errors import Refusal
-from wakesleep.networks import END, Grammar, grammar
 
 CHARACTERS = "".join(map(chr, range(32, 127)))
 CLASSES = {

@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from wakesleep.core.model import Recognition, Scalar, frozen
+from wakesleep.core.networks import Grammar, Lstm, Opinion, Tokens, Writer, read, write
 from wakesleep.domains.strings.evaluator import ABSENT, MEMBERS, PAST, Strings
 from wakesleep.domains.strings.language import FIRST_CLASS, OPTIONAL, RULES, SPELLINGS
 from wakesleep.domains.strings.revision import revised
-from wakesleep.model import Recognition, Scalar, frozen
-from wakesleep.networks import Grammar, Lstm, Opinion, Tokens, Writer, read, write
 
 SYMBOLS = PAST + 1
 FAINT = 0.01

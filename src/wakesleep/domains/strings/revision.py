@@ -5,6 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Int, Key
 
+from wakesleep.core.keys import fused
+from wakesleep.core.model import Scalar
+from wakesleep.core.networks import END, Tokens, change
 from wakesleep.domains.strings.evaluator import ABSENT, MEMBERS, PAST, Strings
 from wakesleep.domains.strings.language import (
     ANY,
@@ -23,9 +26,6 @@ from wakesleep.domains.strings.language import (
     WHITE,
     WORD,
 )
-from wakesleep.keys import fused
-from wakesleep.model import Scalar
-from wakesleep.networks import END, Tokens, change
 
 READ_OFF, WRAPPED = 0.25, 0.125
 """The shares of revisions that are read off the strings, and that put brackets around a part."""

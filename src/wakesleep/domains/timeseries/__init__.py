@@ -1,6 +1,6 @@
 """Time series: a program is a kernel expression of a Gaussian process (the paper's appendix)."""
 
-from wakesleep.domain import Domain
+from wakesleep.domains.contract import Domain
 from wakesleep.domains.timeseries.data import Settings, build, load, programs
 from wakesleep.domains.timeseries.show import picture, show, words
 

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
-from wakesleep import datasets
-from wakesleep.domain import Dataset
+from wakesleep.core.model import Model, Observations
+from wakesleep.data import downloads as datasets
+from wakesleep.domains.contract import Dataset
 from wakesleep.domains.timeseries.evaluator import GaussianProcess
 from wakesleep.domains.timeseries.kernels import layout
 from wakesleep.domains.timeseries.language import ALL, Kernel, kernel_names, program, rules
@@ -22,7 +23,6 @@ from wakesleep.domains.timeseries.networks import KernelPrior, SeriesRecognition
 from wakesleep.domains.timeseries.records import Record, is_even, observe, shorten, tidy
 from wakesleep.domains.timeseries.tables import read_records
 from wakesleep.errors import require_at_least, require_one_of
-from wakesleep.model import Model, Observations
 
 SOURCES = ("drawn", "embedded", "ucr", "classic")
 CLASSIC = (

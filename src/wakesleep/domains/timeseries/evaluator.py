@@ -10,11 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from wakesleep.core.model import Evaluator, Scalar, frozen
 from wakesleep.domains.timeseries import variational
 from wakesleep.domains.timeseries.kernels import KINDS, NONE, Layout, covariance, differentiable, layout
 from wakesleep.domains.timeseries.language import MOST_VARIABLES, Kernel
 from wakesleep.domains.timeseries.likelihood import Series, by_cholesky, by_levinson, spacing
-from wakesleep.model import Evaluator, Scalar, frozen
 
 START_MEAN = {
     "noise": -2.0,

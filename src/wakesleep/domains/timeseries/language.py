@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from wakesleep.core.networks import END, Grammar, grammar
 from wakesleep.errors import Refusal
-from wakesleep.networks import END, Grammar, grammar
 
 SPELLINGS = ("", "+", "*", "C", "Lin", "RW", "SE", "M12", "M32", "Per", "WN")
 TOKEN = {spelling: token for token, spelling in enumerate(SPELLINGS)}

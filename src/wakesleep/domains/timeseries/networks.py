@@ -8,13 +8,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, Key
 
+from wakesleep.core.keys import fused
+from wakesleep.core.model import Prior, Recognition, Scalar, frozen
+from wakesleep.core.networks import Grammar, Lstm, LstmWriter, Opinion, TokenPrior, Writer, read, write
 from wakesleep.domains.timeseries.evaluator import begin
 from wakesleep.domains.timeseries.kernels import KINDS, PERIOD, layout
 from wakesleep.domains.timeseries.language import SPELLINGS, Kernel
 from wakesleep.domains.timeseries.likelihood import Series
-from wakesleep.keys import fused
-from wakesleep.model import Prior, Recognition, Scalar, frozen
-from wakesleep.networks import Grammar, Lstm, LstmWriter, Opinion, TokenPrior, Writer, read, write
 
 GRID, FREQUENCIES = 64, 128
 """Recognition sees the series at so many times, and so many frequencies from one cycle a span upward."""

@@ -1,0 +1,1 @@
+"""The paper for any domain: model, memory, objectives, algorithms, the loop, evaluation."""

@@ -1,0 +1,170 @@
+"""The contract: a model is three conditional distributions, each written for one example.
+
+| part          | draws               | scores              | learns |
+| ------------- | ------------------- | ------------------- | ------ |
+| `prior`       | `sample(key, c)`    | `log_prob(z, c)`    | theta  |
+| `evaluator`   | `sample(key, z)`    | `log_prob(x, z)`    | phi    |
+| `recognition` | `sample(key, h)`    | `log_prob(z, h)`    | psi    |
+
+`z` is a program, `x` an observation, `c` whatever the domain conditions on (nothing by default), and
+`h = recognition.encode(x, c)` what recognition sees of them (`x` by default). Every inexact array
+of a part is one of its parameters. Batch and particle axes are added by the core, with `vmap`.
+
+A program is a pytree of fixed shape. Its integer leaves are the program: two programs with equal
+integer leaves are twins. Its float leaves, if any, are carried: quantities fitted for that program,
+which `Evaluator.refine` improves and the memory keeps.
+
+A pair that cannot occur scores minus infinity, with a zero gradient there and never NaN.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from wakesleep.core.keys import fused
+
+Program = PyTree[Array]
+Scalar = Float[Array, ""]
+Tree = TypeVar("Tree")
+
+
+class Prior(eqx.Module):
+    """p(z | c): a distribution over programs."""
+
+    @abstractmethod
+    def sample(self, key: Key[Array, ""], c: Any) -> Program:
+        """A program."""
+
+    @abstractmethod
+    def log_prob(self, z: Program, c: Any) -> Scalar:
+        """log p(z | c)."""
+
+
+class Evaluator(eqx.Module):
+    """p(x | z): what a program produces."""
+
+    @abstractmethod
+    def sample(self, key: Key[Array, ""], z: Program) -> Any:
+        """An observation, of the same structure as those learned from."""
+
+    @abstractmethod
+    def log_prob(self, x: Any, z: Program) -> Scalar:
+        """log p(x | z)."""
+
+    def refine(self, z: Program, x: Any) -> Program:
+        """The same program with its carried quantities fitted further to x."""
+        return z
+
+
+class Recognition(eqx.Module):
+    """r(z | x): proposes programs for an observation."""
+
+    def encode(self, x: Any, c: Any) -> Any:
+        """What `sample` and `log_prob` need of x and c; computed once for all proposals and the loss."""
+        return x
+
+    @abstractmethod
+    def sample(self, key: Key[Array, ""], h: Any) -> Program:
+        """A proposal."""
+
+    @abstractmethod
+    def log_prob(self, z: Program, h: Any) -> Scalar:
+        """log r(z | x)."""
+
+    def revise(self, key: Key[Array, ""], z: Program, h: Any) -> Program:
+        """A program near z; where a domain has no notion of nearness, any proposal."""
+        return self.sample(key, h)
+
+
+class Model(eqx.Module):
+    """The three parts; a part sees only its own parameters."""
+
+    prior: Prior
+    evaluator: Evaluator
+    recognition: Recognition
+
+    def log_joint(self, z: Program, x: Any, c: Any = None) -> Scalar:
+        """log p(z, x | c)."""
+        return self.prior.log_prob(z, c) + self.evaluator.log_prob(x, z)
+
+
+class Observations(eqx.Module):
+    """What is learned from: the leaves of x, and of c where there is one, have a leading axis n."""
+
+    x: Any
+    c: Any = None
+
+    def __getitem__(self, rows: Any) -> "Observations":
+        return jax.tree.map(lambda a: a[rows], self)
+
+    def __len__(self) -> int:
+        return int(jax.tree.leaves(self)[0].shape[0])
+
+
+class Batch(NamedTuple):
+    """Some observations and the rows, all different, at which their memories are kept."""
+
+    rows: Int[Array, "b"]
+    x: Any
+    c: Any = None
+
+
+def frozen(tree: Tree) -> Tree:
+    """The same tree, through which no gradient flows."""
+    return jax.tree.map(lambda a: jax.lax.stop_gradient(a) if eqx.is_array(a) else a, tree)
+
+
+def over_programs(one: Callable, several: Any, *shared: Any) -> Any:
+    """`one` for the k programs of each observation of a batch: `several` is [b, k, ...], `shared` [b, ...].
+
+    Within, the axis of programs comes before that of the batch: the last axis is then long, which a
+    CPU's vector units need.
+    """
+    return jax.vmap(jax.vmap(one), (1, *(None for _ in shared)), 1)(several, *shared)
+
+
+def propose(recognition: Recognition, key: Key[Array, ""], h: Any, count: int) -> Program:
+    """`count` proposals for each encoded observation of a batch: leaves [b, count, ...]."""
+    b = jax.tree.leaves(h)[0].shape[0]
+    keys = jax.random.split(fused(key), (b, count))
+    return over_programs(recognition.sample, keys, h)
+
+
+def score(model: Model, z: Program, x: Any, c: Any) -> Float[Array, "b k"]:
+    """log p(z, x | c) for the k programs of each observation of a batch."""
+    return over_programs(model.log_joint, z, x, c)
+
+
+def recognise(recognition: Recognition, z: Program, h: Any) -> Float[Array, "b k"]:
+    """log r(z | x) for the k programs of each encoded observation of a batch."""
+    return over_programs(recognition.log_prob, z, h)
+
+
+def refine(evaluator: Evaluator, z: Program, x: Any) -> Program:
+    """The k programs of each observation of a batch with their carried quantities refined."""
+    return over_programs(evaluator.refine, z, x)
+
+
+def dream(model: Model, key: Key[Array, ""], c: Any, count: int) -> tuple[Program, Any]:
+    """`count` pairs (z, x) drawn from p, one for each leading entry of c: the paper's fantasies."""
+    key_z, key_x = jax.random.split(fused(key))
+    z = jax.vmap(model.prior.sample)(jax.random.split(key_z, count), c)
+    x = jax.vmap(model.evaluator.sample)(jax.random.split(key_x, count), z)
+    return frozen((z, x))
+
+
+def carries(z: Program) -> bool:
+    """Whether programs carry quantities beside the tokens that tell them apart."""
+    return any(jnp.issubdtype(leaf.dtype, jnp.inexact) for leaf in jax.tree.leaves(z))
+
+
+def same_program(a: Program, b: Program) -> Array:
+    """Whether two programs are twins: all their integer leaves agree."""
+    pairs = zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)
+    agree = [jnp.all(u == v) for u, v in pairs if not jnp.issubdtype(u.dtype, jnp.inexact)]
+    return jnp.all(jnp.stack(agree)) if len(agree) > 1 else agree[0]

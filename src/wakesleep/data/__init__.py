@@ -1,0 +1,1 @@
+"""Files to plain tables, images and arrays; no domain is known here."""

@@ -1,0 +1,143 @@
+"""All columns of a table: which are explained, which are passed over and why, and new data checked against them."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from wakesleep.core.memory import Weighted
+from wakesleep.data.tables import Column
+from wakesleep.domains.strings.data import in_alphabet
+from wakesleep.domains.strings.explain.explanation import Cost, Explanation, Pattern, explain
+from wakesleep.domains.strings.explain.knowledge import Knowledge
+from wakesleep.domains.strings.explain.search import Effort
+from wakesleep.domains.strings.language import program
+from wakesleep.errors import Refusal
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+MOSTLY = 0.95
+LONG, MANY_WORDS = 40, 4
+SAMPLES, MOST_OUTLIERS = 5, 10
+DRAWN = 64
+"""New strings are drawn until here, to have some that each pattern allows."""
+
+
+class Finding(NamedTuple):
+    """A column: explained, or passed over for a reason; and values outside of the alphabet."""
+
+    column: Column
+    explanation: Explanation | None
+    reason: str
+    foreign: list[str]
+
+
+def survey(
+    columns: Sequence[Column],
+    knowledge: Knowledge,
+    effort: Effort | None = None,
+    seed: int = 0,
+    report: Callable[[Column], None] = lambda column: None,
+) -> list[Finding]:
+    """What is found for each column, in their order."""
+    found = []
+    for column in columns:
+        reason = passed_over(column)
+        foreign = [v for v in dict.fromkeys(column.values) if not in_alphabet(v)]
+        explanation = None if reason else explain(column.values, knowledge, effort, seed)
+        found.append(Finding(column, explanation, reason, foreign))
+        report(column)
+    return found
+
+
+def passed_over(column: Column) -> str:  # noqa: PLR0911, one line a reason
+    """Why a column is not explained; nothing if it is."""
+    values = list(dict.fromkeys(column.values))
+    if not values:
+        return "empty"
+    if len(values) == 1:
+        return f"only one value: {values[0][:LONG]!r}"
+    if _share(values, lambda v: NUMBER.fullmatch(v) is not None) >= MOSTLY:
+        return "numbers"
+    if _share(values, in_alphabet) < 0.5:
+        return "most values have characters other than printable ASCII"
+    if np.median([len(v.split()) for v in values]) >= MANY_WORDS:
+        return "free text"
+    if np.median([len(v) for v in values]) > LONG:
+        return f"most values are longer than {LONG} characters"
+    return ""
+
+
+def _share(values: list[str], test: Callable[[str], bool]) -> float:
+    return sum(map(test, values)) / len(values)
+
+
+def as_json(finding: Finding, seed: int = 0) -> dict[str, Any]:
+    """The finding for machines, and for `read_patterns`."""
+    explanation = finding.explanation
+    row: dict[str, Any] = {"column": finding.column.name, "patterns": [], "samples": [], "outliers": []}
+    if finding.foreign:
+        row["outside_alphabet"] = finding.foreign[:MOST_OUTLIERS]
+    if explanation is None:
+        return row | {"passed_over": finding.reason}
+    drawn = explanation.sample(DRAWN, seed)
+    row["patterns"] = [p._asdict() | {"samples": _allowed(p, drawn)} for p in explanation.patterns]
+    row["samples"] = drawn[:SAMPLES]
+    row["outliers"] = explanation.outliers(finding.column.values)[:MOST_OUTLIERS]
+    return row | {"examples": list(explanation.examples), "cost": explanation.cost._asdict()}
+
+
+def _allowed(pattern: Pattern, drawn: list[str]) -> list[str]:
+    """The first of the new strings that a pattern allows."""
+    return [s for s in drawn if re.fullmatch(pattern.regex, s)][:SAMPLES]
+
+
+def read_patterns(path: Path, knowledge: Knowledge) -> dict[str, Explanation]:
+    """The explanations in a file that `as_json` made, by column."""
+    try:
+        rows = json.loads(path.read_text())
+        if not isinstance(rows, list):
+            raise TypeError
+        return {r["column"]: _restore(r, knowledge) for r in rows if r["patterns"]}
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, TypeError, KeyError) as error:
+        raise Refusal(
+            f"{path} is not a file of patterns ({type(error).__name__}): make one with "
+            "`wakesleep explain strings TABLE.csv --json > patterns.json`."
+        ) from None
+
+
+def _restore(row: dict[str, Any], knowledge: Knowledge) -> Explanation:
+    patterns = tuple(Pattern(**{name: p[name] for name in Pattern._fields}) for p in row["patterns"])
+    length = knowledge.known.shape[1]
+    programs = np.stack([program(p.program, length) for p in patterns])
+    weight = np.array([p.probability for p in patterns])
+    posterior = Weighted(jnp.asarray(programs), jnp.asarray(np.log(weight / weight.sum()), jnp.float32))
+    if not row["examples"] or not all(isinstance(e, str) for e in row["examples"]):
+        raise TypeError
+    return Explanation(tuple(row["examples"]), patterns, Cost(**row["cost"]), knowledge, posterior)
+
+
+class Violation(NamedTuple):
+    """A value that is not a member of its column."""
+
+    column: str
+    value: str
+    rows: int
+
+
+def check(columns: Sequence[Column], saved: dict[str, Explanation], share: float = 0.97) -> list[Violation]:
+    """The values of new data that the saved patterns do not accept."""
+    missing = [name for name in saved if name not in {c.name for c in columns}]
+    if missing:
+        raise Refusal(f"The table lacks the column {missing[0]!r}, for which there are patterns.")
+    found = []
+    for column in columns:
+        if column.name in saved:
+            values = list(dict.fromkeys(column.values))
+            accepted = saved[column.name].accepts(values, share)
+            bad = [v for v, good in zip(values, accepted, strict=True) if not good]
+            found += [Violation(column.name, v, column.values.count(v)) for v in bad]
+    return found

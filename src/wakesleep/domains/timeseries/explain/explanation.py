@@ -1,0 +1,234 @@
+"""A series explained: expressions with their probabilities and in words, its parts, and what comes next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Float
+
+from wakesleep.core.model import Model
+from wakesleep.domains.timeseries.dates import label
+from wakesleep.domains.timeseries.explain.knowledge import Knowledge, fitted_to
+from wakesleep.domains.timeseries.explain.neighbours import parts_of
+from wakesleep.domains.timeseries.explain.prediction import BAND, Conditions, Decomposed, Mixture, decompose, mixture
+from wakesleep.domains.timeseries.explain.search import Effort, Found, best_fits, peaks, posterior, search
+from wakesleep.domains.timeseries.explain.wording import Units, sentence
+from wakesleep.domains.timeseries.language import LIN, Kernel, text_of
+from wakesleep.domains.timeseries.likelihood import Series
+from wakesleep.domains.timeseries.records import Record, Scale, is_even, observe, scale_of, shorten
+from wakesleep.domains.timeseries.show import variables
+from wakesleep.errors import require_one_of
+
+COUNTED, LEAST_WEIGHT, MOST_MIXED = 12, 0.001, 12
+"""Of what is to come: a series counts as at most so many points, programs of less weight are left out, and beyond so
+many."""
+AHEAD = 0.1
+"""By default the series is continued by this share of its length."""
+BLOCK = {True: 128, False: 16}
+TRANSFORMS = ("auto", "none", "log")
+SPREAD_FOR_LOG = 1.5
+"""The logarithm is considered where the greatest value is more than this many times the least."""
+
+
+class Program(NamedTuple):
+    """An expression found for a series."""
+
+    expression: str
+    probability: float
+    sentence: str
+    log_joint: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What was found for a series; `record` is what was explained, logarithms where `log` says so."""
+
+    record: Record
+    log: bool
+    scale: Scale
+    found: list[Found]
+    knowledge: Knowledge
+    log_evidence: float
+    """log of the summed p(z, x) over the memory, in the user's units."""
+    other: "Explanation | None" = None
+    """The same series explained the other way, as it is or by its logarithm, where both were tried."""
+
+    @property
+    def scaled(self) -> bool:
+        """Whether every term has a variance of its own."""
+        return bool(self.knowledge.notes["settings"]["scaled"])
+
+    @property
+    def programs(self) -> list[Program]:
+        """The expressions, the most probable first."""
+        weights = posterior(self.found)
+        return [
+            Program(text_of(np.asarray(f.z.tokens).tolist()), float(w), self.sentence(f.z), f.log_joint)
+            for f, w in zip(self.found, weights, strict=True)
+        ]
+
+    def sentence(self, z: Kernel) -> str:
+        """A program in plain English."""
+        return sentence(parts_of(z, self.scaled), self.units(z), self.scaled)
+
+    def units(self, z: Kernel) -> Units:
+        """How the variables of a program are said."""
+        return Units(self.scale.span, self.record.unit, self.scale.deviation, self.log, self._rise(z))
+
+    def variables(self) -> list[dict[str, Any]]:
+        """The continuous variables of the best program: kind, median and 90 % interval in the model's units.
+
+        Lengths and periods are in spans of the series and the others in its standard deviations.
+        """
+        z = self.found[0].z
+        spread = 1.645
+        return [
+            {"kind": kind, "median": m, "low": m * float(np.exp(-spread * s)), "high": m * float(np.exp(spread * s))}
+            for kind, m, s in variables(z, self.scaled)
+        ]
+
+    def _rise(self, z: Kernel) -> float:
+        """How much the line of a program rises over the observed span."""
+        if LIN not in np.asarray(z.tokens)[0::2].tolist():
+            return 0.0
+        ends = np.array([self.record.times[0], self.record.times[-1]])
+        parts = decompose(z, self._given(ends), self.scaled)
+        line = parts.mean[parts.terms.index((LIN,))]
+        return float(line[1] - line[0])
+
+    def _given(self, times: Float[np.ndarray, "t"], record: Record | None = None) -> Conditions:
+        seen = record or self.record
+        values = (seen.values - self.scale.mean) / self.scale.deviation
+        return Conditions(self.scale.time(seen.times), values, self.scale.time(times))
+
+    def predict(self, times: Float[np.ndarray, "t"], record: Record | None = None) -> Mixture:
+        """The distribution of a new value at each time, given what was observed, in the user's own values.
+
+        Another record of the same series, longer than what was searched, may be given to condition on.
+        """
+        kept = self.mixed()
+        seen = record or self._user_record()
+        made = [e._ahead(times, seen, [(f, w) for of, f, w in kept if of is e]) for e in self._ways()]
+        joined = (np.concatenate(a) for a in zip(*[m for m in made if m is not None], strict=True))
+        return Mixture(*joined)
+
+    def mixed(self) -> list[tuple["Explanation", Found, float]]:
+        """The programs of which what is to come is a mixture, of both ways where two were tried, and their weights.
+
+        No program is quite true, and with many points the posterior is sure of the least untrue. So its logarithm is
+        multiplied by c / (c + n), as if a series of n points had at most c (a coarsened posterior: Miller and Dunson,
+        2019).
+        """
+        every = [
+            (e, f, f.log_joint + e.log_evidence - _total(e.found)) for e in self._ways() for f in e.found[:MOST_MIXED]
+        ]
+        score = np.array([s for _, _, s in every])
+        weight = np.exp((score - score.max()) * COUNTED / (COUNTED + len(self.record.times)))
+        kept = np.flatnonzero(weight >= LEAST_WEIGHT * weight.sum())
+        return [(*every[i][:2], float(weight[i] / weight[kept].sum())) for i in kept]
+
+    def _ways(self) -> list["Explanation"]:
+        return [self] if self.other is None else [self, self.other]
+
+    def _user_record(self) -> Record:
+        return self.record._replace(values=np.exp(self.record.values)) if self.log else self.record
+
+    def _ahead(self, times: Float[np.ndarray, "t"], record: Record, kept: list[tuple[Found, float]]) -> Mixture | None:
+        """The part of the mixture that is of this way, in its own values or their logarithms."""
+        if not kept:
+            return None
+        seen = record._replace(values=np.log(record.values)) if self.log else record
+        weights = np.array([w for _, w in kept])
+        drawn = mixture([f.z for f, _ in kept], weights, self._given(times, seen), self.scaled)
+        mean, deviation = self.scale.value(drawn.mean), self.scale.deviation * drawn.deviation
+        return Mixture(drawn.weight, mean, deviation, drawn.log | self.log)
+
+    def decompose(self, times: Float[np.ndarray, "t"]) -> Decomposed:
+        """The terms of the best program and what they contribute at each time, in the units of the record."""
+        terms, mean, deviation = decompose(self.found[0].z, self._given(times), self.scaled)
+        return Decomposed(terms, self.scale.deviation * mean, self.scale.deviation * deviation)
+
+    def future(self, share: float = AHEAD) -> Float[np.ndarray, "t"]:
+        """Times beyond the last, at the usual distance."""
+        step = float(np.median(np.diff(self.record.times)))
+        count = max(1, round(share * len(self.record.times)))
+        return self.record.times[-1] + step * np.arange(1, count + 1)
+
+    def extrapolate(self, share: float = AHEAD) -> list[dict[str, Any]]:
+        """For each future time its label, the median and the credible band, in the user's own values."""
+        times = self.future(share)
+        ahead = self.predict(times)
+        shares = (0.5, (1 - BAND) / 2, (1 + BAND) / 2)
+        rows = zip(times, *map(ahead.quantile, shares), strict=True)
+        return [
+            {"time": self.label(t), "median": float(m), "low": float(low), "high": float(high)}
+            for t, m, low, high in rows
+        ]
+
+    def label(self, t: float) -> str:
+        """A time as it is printed."""
+        return label(t, self.record.unit, self.record.origin)
+
+
+def explain(
+    record: Record,
+    knowledge: Knowledge,
+    effort: Effort | None = None,
+    points: int = 256,
+    transform: str = "auto",
+    seed: int = 0,
+    report: Callable[[int], None] = lambda done: None,
+) -> Explanation:
+    """A tidy record explained; where `transform` is auto, as it is or by its logarithm, whichever is more probable."""
+    require_one_of("transform", transform, TRANSFORMS)
+    short = shorten(record, points)
+    positive = short.values.min() > 0
+    varied = positive and short.values.max() > SPREAD_FOR_LOG * short.values.min()
+    tries = {"none": [False], "log": [True], "auto": [False, True] if varied else [False]}[transform]
+    made = [_explain(short, log, knowledge, effort or Effort(), seed, report) for log in tries]
+    best, *others = sorted(made, key=lambda e: -e.log_evidence)
+    return replace(best, other=others[0]) if others else best
+
+
+def explain_by(
+    record: Record,
+    knowledge: Knowledge,
+    starts: Callable[[list[float]], list[Kernel]],
+    visits: int = 3,
+) -> Explanation:
+    """A record explained by one expression alone, the best of the fits that begin at `starts(log-periods)`."""
+    x, model = _prepare(record, knowledge, Effort())
+    begun = starts(peaks(x))
+    found = best_fits(model, x, begun, visits)[:1]
+    return Explanation(record, False, scale_of(record), found, knowledge, _evidence(found, record, False))
+
+
+def _explain(
+    record: Record, log: bool, knowledge: Knowledge, effort: Effort, seed: int, report: Callable[[int], None]
+) -> Explanation:
+    seen = record._replace(values=np.log(record.values)) if log else record
+    x, model = _prepare(seen, knowledge, effort)
+    found = search(jax.random.key(seed), model, x, effort, report)
+    return Explanation(seen, log, scale_of(seen), found, knowledge, _evidence(found, seen, log))
+
+
+def _prepare(seen: Record, knowledge: Knowledge, effort: Effort) -> tuple[Series, Model]:
+    """The series and the model for its kind of grid."""
+    regular = is_even(seen.times)
+    # Filled up to a multiple of some number of points, so that series of many lengths share what is compiled.
+    size = BLOCK[regular] * -(-len(seen.times) // BLOCK[regular])
+    x = jax.tree.map(lambda a: a[0], observe([seen], size))
+    return x, fitted_to(knowledge.model, regular, effort.steps)
+
+
+def _evidence(found: list[Found], seen: Record, log: bool) -> float:
+    """log p(x) of the user's values, by the sum over what was found."""
+    stretched = len(seen.times) * float(np.log(scale_of(seen).deviation))
+    return _total(found) - stretched - (float(seen.values.sum()) if log else 0.0)
+
+
+def _total(found: list[Found]) -> float:
+    """log of the summed p(z, x), in the model's units."""
+    return float(np.logaddexp.reduce([f.log_joint for f in found]))

@@ -1,0 +1,181 @@
+"""What fitted programs say at any times: the series to come with its uncertainty, and the part of each term.
+
+In NumPy, which needs no compilation for each new number of points; `matrices` are those of the domain's own kernels.
+"""
+
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Bool, Float
+
+from wakesleep.domains.timeseries.explain.neighbours import Part, parts_of
+from wakesleep.domains.timeseries.kernels import FAR, FLOOR
+from wakesleep.domains.timeseries.language import LIN, M12, PER, RW, SE, WN, C, Kernel, Term
+from wakesleep.domains.timeseries.variational import FURTHEST, points
+
+BAND = 0.9
+SEARCHES = 60
+TINY, LARGEST = 1e-300, 600.0
+
+
+class Mixture(NamedTuple):
+    """Gaussians at each of t times, k of them with weights, each of a value or of its logarithm."""
+
+    weight: Float[np.ndarray, "k"]
+    mean: Float[np.ndarray, "k t"]
+    deviation: Float[np.ndarray, "k t"]
+    log: Bool[np.ndarray, "k"]
+    """Which of them are of the logarithm."""
+
+    def log_density(self, y: Float[np.ndarray, "t"]) -> Float[np.ndarray, "t"]:
+        """The logarithm of the density of a value at each time."""
+        away, possible = self._away(y)
+        stretched = np.where(self.log[:, None], np.log(np.maximum(y, TINY)), 0.0) + np.log(self.deviation)
+        each = np.log(self.weight)[:, None] - 0.5 * away**2 - stretched - 0.5 * np.log(2 * np.pi)
+        each = np.where(possible, each, -np.inf)
+        top = each.max(axis=0)
+        return top + np.log(np.exp(each - top[None]).sum(axis=0))
+
+    def quantile(self, share: float) -> Float[np.ndarray, "t"]:
+        """The value that is not exceeded with that probability at each time: bisected between the parts' own."""
+        ends = self._values(self.mean + NormalDist().inv_cdf(share) * self.deviation)
+        low, high = ends.min(axis=0), ends.max(axis=0)
+        for _ in range(SEARCHES):
+            middle = (low + high) / 2
+            away, possible = self._away(middle)
+            below = self.weight @ np.where(possible, normal_cdf(away), 0.0)
+            low, high = np.where(below < share, middle, low), np.where(below < share, high, middle)
+        return (low + high) / 2
+
+    def _values(self, a: Float[np.ndarray, "k t"]) -> Float[np.ndarray, "k t"]:
+        return np.where(self.log[:, None], np.exp(np.minimum(a, LARGEST)), a)
+
+    def _away(self, y: Float[np.ndarray, "t"]) -> tuple[Float[np.ndarray, "k t"], Bool[np.ndarray, "k t"]]:
+        """How many deviations a value is from each mean, and whether it has a logarithm where one is needed."""
+        seen = np.where(self.log[:, None], np.log(np.maximum(y, TINY)), y)
+        return (seen - self.mean) / self.deviation, ~self.log[:, None] | (y > 0)
+
+
+def normal_cdf(a: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
+    """The standard normal distribution function, within 8e-8 (Abramowitz and Stegun, 26.2.17)."""
+    t = 1 / (1 + 0.2316419 * np.abs(a))
+    series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
+    tail = np.exp(-0.5 * a**2) / np.sqrt(2 * np.pi) * series
+    return np.where(a > 0, 1 - tail, tail)
+
+
+class Conditions(NamedTuple):
+    """Observed times and values, and the times asked for, as the model counts them."""
+
+    times: Float[np.ndarray, "n"]
+    values: Float[np.ndarray, "n"]
+    asked: Float[np.ndarray, "t"]
+
+
+def matrix(part: Part, a: Float[np.ndarray, "j"], b: Float[np.ndarray, "k"], scaled: bool) -> Float[np.ndarray, "j k"]:
+    """The covariance that one term gives between points; noise gives none."""
+    if part.term == (WN,):
+        return np.zeros((len(a), len(b)))
+    if part.term == (LIN,):
+        return np.exp(2 * part.values[0]) * np.outer(a, b)
+    lags, values = np.abs(a[:, None] - b[None, :]), list(part.values)
+    if part.term == (RW,):
+        return np.exp(2 * values[0]) * FAR / 2 * np.exp(-lags / FAR)
+    product = np.full(lags.shape, np.exp(2 * values.pop(0)) if scaled or part.term[0] == C else 1.0)
+    for factor in part.term:
+        if factor != C:
+            length = np.exp(values.pop(0))
+            product *= _factor(factor, lags, length, np.exp(values.pop(0)) if factor == PER else 1.0)
+    return product
+
+
+def _factor(kind: int, lags: Float[np.ndarray, "j k"], length: float, period: float) -> Float[np.ndarray, "j k"]:
+    ratio = lags / length
+    if kind == PER:
+        return np.exp(-2 * np.sin(np.pi * lags / period) ** 2 / length**2)
+    if kind == SE:
+        return np.exp(-0.5 * ratio**2)
+    return np.exp(-ratio) if kind == M12 else (1 + np.sqrt(3) * ratio) * np.exp(-np.sqrt(3) * ratio)
+
+
+def nugget(parts: Sequence[Part]) -> float:
+    """The variance that each point has alone."""
+    return FLOOR**2 + sum(float(np.exp(2 * p.values[0])) for p in parts if p.term == (WN,))
+
+
+def mixture(programs: Sequence[Kernel], weights: Float[np.ndarray, "p"], given: Conditions, scaled: bool) -> Mixture:
+    """The predictive distribution of a new value at each time asked for, over programs and their variables."""
+    weight, means, variances = [], [], []
+    for z, w in zip(programs, weights, strict=True):
+        drawn = draws(z, scaled)
+        for parts in drawn:
+            mean, variance = _predict(parts, given, scaled)
+            weight.append(w / len(drawn))
+            means.append(mean)
+            variances.append(variance)
+    none = np.zeros(len(weight), bool)
+    return Mixture(np.array(weight), np.array(means), np.sqrt(np.array(variances)), none)
+
+
+def draws(z: Kernel, scaled: bool) -> list[list[Part]]:
+    """A program with its variables at the ten points that stand for its Gaussian."""
+    active = np.diag(np.asarray(z.root)) > 0
+    thetas = np.asarray(z.mean) + _points(tuple(active.tolist())) @ np.asarray(z.root).T
+    clipped = np.clip(thetas, -FURTHEST, FURTHEST)
+    return [parts_of(z._replace(mean=theta), scaled) for theta in clipped]
+
+
+def _points(active: tuple[bool, ...]) -> Float[np.ndarray, "s v"]:
+    mask: Bool[np.ndarray, v] = np.array(active)
+    with jax.enable_x64(True):
+        return np.asarray(points(jnp.asarray(mask)))
+
+
+def _predict(
+    parts: list[Part], given: Conditions, scaled: bool
+) -> tuple[Float[np.ndarray, "t"], Float[np.ndarray, "t"]]:
+    """Mean and variance of a new value at each time asked for."""
+    cross = _between(parts, given.asked, given.times, scaled)
+    solved = _solve(parts, given, np.column_stack([given.values, cross.T]), scaled)
+    own = nugget(parts)
+    alone = np.array([sum(matrix(p, u, u, scaled)[0, 0] for p in parts) for u in given.asked[:, None]])
+    variance = alone + own - np.sum(cross.T * solved[:, 1:], axis=0)
+    return cross @ solved[:, 0], np.maximum(variance, own)
+
+
+def _between(
+    parts: list[Part], a: Float[np.ndarray, "j"], b: Float[np.ndarray, "k"], scaled: bool
+) -> Float[np.ndarray, "j k"]:
+    return np.sum([matrix(p, a, b, scaled) for p in parts], axis=0)
+
+
+def _solve(parts: list[Part], given: Conditions, sides: Float[np.ndarray, "n s"], scaled: bool) -> np.ndarray:
+    """The inverse covariance of what was observed, times some sides."""
+    dense = _between(parts, given.times, given.times, scaled)
+    return np.linalg.solve(dense + nugget(parts) * np.eye(len(dense)), sides)
+
+
+class Decomposed(NamedTuple):
+    """The terms of a program at the times asked for, each with its mean and deviation; noise has none."""
+
+    terms: list[Term]
+    mean: Float[np.ndarray, "l t"]
+    deviation: Float[np.ndarray, "l t"]
+
+
+def decompose(z: Kernel, given: Conditions, scaled: bool) -> Decomposed:
+    """What each term of a program contributes, its variables at their means."""
+    parts = parts_of(z, scaled)
+    means, variances = [], []
+    for part in parts:
+        cross = matrix(part, given.asked, given.times, scaled)
+        solved = _solve(parts, given, np.column_stack([given.values, cross.T]), scaled)
+        alone = np.array([matrix(part, u, u, scaled)[0, 0] for u in given.asked[:, None]])
+        means.append(cross @ solved[:, 0])
+        variances.append(alone - np.sum(cross.T * solved[:, 1:], axis=0))
+    deviation = np.sqrt(np.maximum(np.array(variances), 0.0))
+    return Decomposed([p.term for p in parts], np.array(means), deviation)

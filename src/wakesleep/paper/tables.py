@@ -1,0 +1,44 @@
+"""Tables in Markdown, and their places in documents: between `<!-- table: NAME -->` and `<!-- end -->`."""
+
+import re
+from pathlib import Path
+
+MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def markdown(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, the first column to the left and the others to the right."""
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
+
+
+def fill(text: str, folder: Path) -> str:
+    """The document with each marked table made anew from the results."""
+    from wakesleep.paper.figures import automata, characters, clusters, scale, strings, timeseries
+
+    found = [module.TABLES for module in (clusters, strings, characters, timeseries, automata, scale)]
+    tables = {name: table for each in found for name, table in each.items()}
+
+    def made(match: re.Match[str]) -> str:
+        return f"{match[1]}{tables[match[2]](folder)}\n{match[3]}"
+
+    return MARKED.sub(made, text)
+
+
+def update(documents: list[Path], folder: Path) -> list[Path]:
+    """Rewrites the tables of the documents; those that changed."""
+    changed = []
+    for document in documents:
+        text = document.read_text()
+        filled = fill(text, folder)
+        if filled != text:
+            document.write_text(filled)
+            changed.append(document)
+    return changed
+
+
+if __name__ == "__main__":
+    import sys
+
+    for changed in update([Path(name) for name in sys.argv[1:]], Path("results")):
+        print(f"updated {changed}")

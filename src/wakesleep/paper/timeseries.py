@@ -1,0 +1,156 @@
+"""The paper's appendix: kernels of time series. Joint learning on the UCR archive, recovery, and extrapolation."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from wakesleep.core.algorithms import State
+from wakesleep.core.evaluate import importance
+from wakesleep.core.memory import Memory, posterior
+from wakesleep.core.model import Model, Observations
+from wakesleep.domains.timeseries.data import CLASSIC, Settings, build, draw, load, true_variables
+from wakesleep.domains.timeseries.evaluator import begin
+from wakesleep.domains.timeseries.explain import shipped
+from wakesleep.domains.timeseries.explain.knowledge import fitted_to
+from wakesleep.domains.timeseries.explain.search import Effort, search
+from wakesleep.domains.timeseries.explain.search import fit as fit_batch
+from wakesleep.domains.timeseries.language import PAPER as PAPER_KERNELS
+from wakesleep.domains.timeseries.language import Kernel, text_of
+from wakesleep.paper.cells import every_cell, train_cell
+from wakesleep.paper.forecasts import METHODS, PEERS, measure, peers_installed
+from wakesleep.paper.results import Row, complete
+
+SHOWN = 12
+"""Series whose expressions are kept, with the Gaussian of each, so that the figure can be drawn from the results."""
+
+NEAR = 0.5
+"""Nats by which the fit in the memory may fall short of one that begins at the truth."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The size of an experiment."""
+
+    steps: int = 25
+    seeds: int = 1
+    series: int = 100
+    points: int = 64
+    batch_size: int = 20
+    learning_rate: float = 3e-3
+    fit_steps: int = 12
+    """Iterations of each fit: with the differences and the ten points, 35 likelihood evaluations for a program."""
+    ks: tuple[int, ...] = (10,)
+    algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO")
+    recovered: int = 40
+    rounds: int = 8
+    """Rounds of search for a series that is explained."""
+    classic: tuple[str, ...] = CLASSIC
+
+
+FULL = {"timeseries": Plan()}
+QUICK = {"timeseries": Plan(steps=10, series=20, recovered=3, rounds=3, classic=("airline", "sunspots"))}
+
+
+def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
+    """All parts in timeseries.json: a row for each series and method, for each algorithm, and for each recovery."""
+    methods = [*METHODS, *(PEERS if peers_installed() else ())]
+    if not peers_installed():
+        report("statsforecast is not installed (pip install 'wakesleep[peers]'): its rows are left out")
+    cells: list[Row] = [{"what": "extrapolation", "series": s, "method": m} for s in plan.classic for m in methods]
+    learned = {"series": plan.series, "points": plan.points, "batch_size": plan.batch_size, "fit_steps": plan.fit_steps}
+    cells += [{"what": "bound"} | cell | learned for cell in every_cell(plan)]
+    cells += [{"what": "recovery", "series": i, "points": 256} for i in range(plan.recovered)]
+    shared = {"rounds": plan.rounds, "learning_rate": plan.learning_rate}
+    return complete(output / "timeseries.json", shared, cells, lambda cell: _cell(cell, plan), report)
+
+
+def _cell(cell: Row, plan: Plan) -> Row:
+    if cell["what"] == "extrapolation":
+        return measure(cell["series"], cell["method"], plan.rounds)
+    return recovery(cell["series"]) if cell["what"] == "recovery" else bound(cell, plan)
+
+
+def recovery(number: int, points: int = 256) -> Row:
+    """Whether the expression that a series was drawn from, or a better one, is found for it, with the usual effort."""
+    tokens, data = draw(jax.random.key(100 + number), 6, points)
+    which = number % 6
+    x = jax.tree.map(lambda a: a[which], data.x)
+    effort = Effort()
+    model = fitted_to(shipped().model, True, effort.steps)
+    found = search(jax.random.key(number), model, x, effort)
+    names = [tuple(np.asarray(f.z.tokens).tolist()) for f in found]
+    truth = tuple(np.asarray(tokens[which]).tolist())
+    score = true_score(model, tokens[which], x, number)
+    present = truth in names
+    fitted = present and found[names.index(truth)].log_joint > score - NEAR
+    return {
+        "truth": text_of(truth),
+        "best": text_of(names[0]),
+        "rank": names.index(truth) + 1 if present else None,
+        "true_log_joint": round(score, 3),
+        "best_log_joint": round(found[0].log_joint, 3),
+        "recovered": bool(fitted or found[0].log_joint > score),
+    }
+
+
+def true_score(model: Model, tokens: jax.Array, x: object, number: int) -> float:
+    """log p(z, x) of the true expression, fitted from the variables that the series was drawn with."""
+    theta = true_variables(jax.random.key(100 + number), 6)[number % 6]
+    one = jax.tree.map(lambda a: a[None, None], begin(tokens, theta))
+    filled = jax.tree.map(lambda a: jnp.repeat(a, Effort().batch, axis=1), one)
+    batch = jax.tree.map(lambda a: a[None], x)
+    z, _ = fit_batch(model, filled, batch)
+    return float(fit_batch(model, z, batch)[1][0, 0])
+
+
+def bound(cell: Row, plan: Plan) -> Row:
+    """One algorithm on the archive, in the paper's own language: the bound that it ends with on the same series."""
+    settings = Settings(
+        series="ucr",
+        observations=plan.series,
+        points=plan.points,
+        kernels=PAPER_KERNELS,
+        scaled=False,
+        fit_steps=plan.fit_steps,
+    )
+    data = load(settings).train
+    _, state, found = train_cell(cell, plan, build, settings, data)
+    curve = [[step, round(bound, 2)] for step, bound in found]
+    return {"curve": curve, **_final(state, data, cell["K"]), "likelihoods": _likelihoods(cell, plan)}
+
+
+def _likelihoods(cell: Row, plan: Plan) -> int:
+    """Likelihood evaluations for a series: K programs at each visit, each fitted, differenced and integrated."""
+    visits = cell["steps"] * plan.batch_size / plan.series
+    return round(visits * cell["K"] * (plan.fit_steps + 1 + 12 + 10))
+
+
+def _final(state: State, data: Observations, k: int) -> Row:
+    """The bound on every series: of the memory where there is one, else by importance with K and with 5 K proposals."""
+    if state.memory is None:
+        log_p = importance(jax.random.key(7), state.model, data, k, chunk=k).log_p
+        more = importance(jax.random.key(8), state.model, data, 5 * k, chunk=k).log_p
+        return _spread(log_p) | {"bound_5k": round(float(np.mean(more)), 3)}
+    found = jax.tree.map(np.asarray, state.memory)
+    shown = [_shown(found, row) for row in range(min(SHOWN, len(data)))]
+    return _spread(np.asarray(jax.nn.logsumexp(state.memory.log_joint, axis=1))) | {"shown": shown}
+
+
+def _spread(log_p: np.ndarray) -> Row:
+    error = float(np.std(log_p) / np.sqrt(len(log_p)))
+    return {"bound": round(float(np.mean(log_p)), 3), "bound_error": round(error, 3)}
+
+
+def _shown(memory: Memory, row: int) -> Row:
+    """The best program of a series, with the Gaussian that it carries."""
+    z: Kernel = jax.tree.map(lambda a: a[row, 0], memory.programs)
+    weight = float(np.exp(posterior(Memory(memory.programs, jnp.asarray(memory.log_joint))).log_weight[row, 0]))
+    numbers = {"mean": np.round(z.mean, 4).tolist(), "root": np.round(z.root, 5).tolist()}
+    return {"expression": text_of(np.asarray(z.tokens).tolist()), "probability": round(weight, 3), **numbers}
+
+
+EXPERIMENTS = {"timeseries": reproduce}

@@ -1,1 +1,0 @@
-"""Results and run directories turned into tables and figures."""

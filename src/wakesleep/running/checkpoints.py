@@ -1,0 +1,218 @@
+"""Checkpoints: Orbax's, written while training goes on, each process its own shards, whole or not at all.
+
+A checkpoint is a folder named by its step with `state` (Orbax's), `memory` where memory rows are kept on the host,
+and `digest.json`, against which every byte is checked before anything is read.
+"""
+
+import json
+import logging
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
+from jax.sharding import Mesh
+
+from wakesleep.core import processes
+from wakesleep.core.algorithms import State
+from wakesleep.core.fit import data_mesh, is_shaped, shardings
+from wakesleep.data import atomic as files
+from wakesleep.errors import Refusal
+from wakesleep.running import host_memory as hosted
+
+KEPT = 3
+DIGEST = "digest.json"
+SECONDS = 3600
+"""How long a checkpoint may take to be written."""
+REASONS = ("No space left on device", "Disk quota exceeded", "File too large", "Permission denied")
+
+
+class Saver:
+    """Writes checkpoints into a folder in the background, one at a time."""
+
+    def __init__(self, folder: Path):
+        from orbax.checkpoint import AsyncCheckpointer, PyTreeCheckpointHandler
+        from orbax.checkpoint.options import AsyncOptions
+
+        # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
+        logging.getLogger("absl").setLevel(logging.CRITICAL)
+        self.hooks = sys.excepthook, sys.unraisablehook
+        sys.excepthook = _ignoring_stragglers(sys.excepthook, lambda kind, error, trace: error)
+        sys.unraisablehook = _ignoring_stragglers(sys.unraisablehook, lambda given: given.exc_value)
+        self.folder = folder
+        self.error: BaseException | None = None
+        self.step: int | None = None
+        self.thread: threading.Thread | None = None
+        self.orbax = AsyncCheckpointer(PyTreeCheckpointHandler(), async_options=AsyncOptions(timeout_secs=SECONDS))
+
+    def __enter__(self) -> "Saver":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self.wait()
+            processes.meet("the last checkpoint is written")
+            self.orbax.close()
+            sys.excepthook, sys.unraisablehook = self.hooks
+
+    def save(self, state: State) -> None:
+        """Begins to write a checkpoint of the state, which may change as soon as this returns."""
+        self.wait()
+        step = int(np.max(state.step))
+        final = self.folder / _name(step)
+        if processes.any_says(final.exists()):
+            return
+        unfinished = final.with_name(f".{final.name}{files.UNFINISHED}")
+        self.step = step
+        try:
+            processes.by_primary(lambda: files.beside(final).mkdir())
+            if state.memory is not None and hosted.is_hosted(state.memory):
+                hosted.save(state.memory, unfinished / "memory")
+                state = state._replace(memory=None)
+            self.orbax.save((unfinished / "state").absolute(), named(state))
+        except (OSError, ValueError, RuntimeError) as error:
+            self._refuse(error)
+        self.thread = threading.Thread(target=self._finish, args=(unfinished, final))
+        self.thread.start()
+
+    def _finish(self, unfinished: Path, final: Path) -> None:
+        """Waits for every process's shards; the primary then seals the checkpoint and drops an old one."""
+        try:
+            self.orbax.wait_until_finished()
+            if processes.primary():
+                (unfinished / DIGEST).write_text(json.dumps(files.digests(unfinished, DIGEST), indent=0))
+                files.publish(unfinished, final)
+                for old in steps_saved(self.folder)[:-KEPT]:
+                    files.remove(self.folder / _name(old))
+        except BaseException as error:
+            self.error = error
+
+    def wait(self) -> None:
+        """Waits until the checkpoint that was begun is whole, and refuses if it could not be written."""
+        if self.thread is not None:
+            self.thread.join()
+            self.thread = None
+        self.check()
+
+    def check(self) -> None:
+        """Refuses if the last checkpoint could not be written."""
+        error, self.error = self.error, None
+        if error is not None:
+            self._refuse(error)
+
+    def _refuse(self, error: BaseException) -> None:
+        if isinstance(error, Refusal) or processes.is_broken(error):
+            raise error
+        if processes.primary():
+            files.sweep(self.folder)
+        saved = steps_saved(self.folder)
+        earlier = f"the one of step {saved[-1]} is intact" if saved else "there is no earlier one"
+        raise Refusal(
+            f"The checkpoint of step {self.step} could not be written to {self.folder} ({_reason(error)}); {earlier}: "
+            "make room, then resume the run."
+        ) from None
+
+
+def steps_saved(folder: Path) -> list[int]:
+    """The steps at which there are checkpoints, in order."""
+    return sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
+
+
+def rewind(folder: Path, step: int) -> None:
+    """Drops the checkpoints after a step, and what killed processes left."""
+    for later in (s for s in steps_saved(folder) if s > step):
+        files.remove(folder / _name(later))
+    files.sweep(folder)
+
+
+def find(folder: Path, step: int | None = None) -> Path:
+    """The checkpoint of that step (the last by default), of which every byte is as it was written."""
+    saved = steps_saved(folder)
+    step = saved[-1] if step is None and saved else step
+    if step not in saved:
+        had = ", ".join(map(str, saved)) or "none"
+        raise Refusal(f"{folder.parent} has no checkpoint of step {step}; it has {had}.")
+    path = folder / _name(step)
+    processes.by_primary(lambda: _check_digests(path, [s for s in saved if s < step]))
+    return path
+
+
+def restore(path: Path, like: State, mesh: Mesh | None = None, host: Path | None = None) -> State:
+    """A state like the given one, of arrays or of shapes alone, with what the checkpoint holds, on the mesh.
+
+    It does not matter on how many devices or processes it was saved. A memory that was kept on the host is copied to
+    the folder `host`, or else is there to be read only.
+    """
+    from orbax.checkpoint import ArrayRestoreArgs, PyTreeCheckpointer
+
+    apart = (path / "memory").is_dir()
+    arrays, static = eqx.partition(like._replace(memory=None) if apart else like, is_shaped)
+    folder = (path / "state").absolute()
+    with PyTreeCheckpointer() as orbax:
+        held = orbax.metadata(folder).item_metadata
+        shapes = {name: (tuple(m.shape), np.dtype(m.dtype)) for name, m in held.items()}
+        if shapes != {name: (a.shape, a.dtype) for name, a in named(arrays).items()}:
+            raise Refusal(f"{path} does not fit the model that config.json describes: was config.json edited?")
+        wanted = named(shardings(arrays, mesh or data_mesh(1)))
+        leaves = orbax.restore(folder, restore_args={k: ArrayRestoreArgs(sharding=v) for k, v in wanted.items()})
+    restored = jax.tree.unflatten(jax.tree.structure(arrays), [leaves[name] for name in wanted])
+    state: State = eqx.combine(restored, static)
+    if apart and like.memory is not None:
+        saved = path / "memory"
+        memory = hosted.copy(saved, host, like.memory) if host else hosted.attach(saved, like.memory)
+        state = state._replace(memory=memory)
+    return state
+
+
+def named(state: State) -> dict[str, Any]:
+    """The leaves of a state that are arrays, or say where they live, under the names of their places."""
+    leaves = jax.tree_util.tree_leaves_with_path(
+        eqx.filter(state, lambda a: is_shaped(a) or isinstance(a, jax.sharding.Sharding))
+    )
+    return {f"{i:03d}{jax.tree_util.keystr(path)}": leaf for i, (path, leaf) in enumerate(leaves)}
+
+
+def _name(step: int) -> str:
+    return f"{step:09d}"
+
+
+def _check_digests(path: Path, earlier: list[int]) -> None:
+    """Refuses a checkpoint that is not, byte for byte, what was written."""
+    try:
+        written = json.loads((path / DIGEST).read_text())
+        # Until memory could be kept on the host, names were those within `state`.
+        written = {n if n.startswith(("state/", "memory/")) else f"state/{n}": d for n, d in written.items()}
+        whole = written == files.digests(path, DIGEST)
+    except (OSError, ValueError, AttributeError):
+        whole = False
+    if not whole:
+        offer = (
+            f"an earlier one is at step {earlier[-1]} (--step {earlier[-1]})" if earlier else "there is no earlier one"
+        )
+        raise Refusal(f"The checkpoint {path} is damaged; {offer}.")
+
+
+def _ignoring_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Callable[..., Any]:
+    """The hook, but for writes that end after another has failed: they find Orbax's event loop closed and say so.
+
+    They say it from a thread of their own, through the one hook or the other.
+    """
+
+    def told(*given: Any) -> None:
+        error = error_of(*given)
+        if not (isinstance(error, RuntimeError) and str(error) == "Event loop is closed"):
+            hook(*given)
+
+    return told
+
+
+def _reason(error: BaseException) -> str:
+    """Why, without the paths and source lines that libraries add."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    text = str(error)
+    return next((w for w in REASONS if w.lower() in text.lower()), text.strip().split("\n", maxsplit=1)[0][:200])
