@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from wakesleep.errors import Refusal
+
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Settings = Annotated[
     list[str] | None,
@@ -19,3 +21,14 @@ Coordinator = Annotated[
 Processes = Annotated[int | None, typer.Option(help="How many processes there are.")]
 ProcessId = Annotated[int | None, typer.Option(help="Which of them this is, from 0.")]
 Patience = Annotated[int, typer.Option(help="Seconds after which a silent process counts as dead.")]
+
+
+def pairs(given: list[str] | None) -> dict[str, str]:
+    """NAME=VALUE words as a dictionary."""
+    found = {}
+    for word in given or []:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise Refusal(f"--set takes NAME=VALUE, but {word!r} was given.")
+        found[name] = value
+    return found
