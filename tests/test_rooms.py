@@ -1,18 +1,27 @@
-"""Imports point only upward, algorithms and domains know nothing of each other, no domain another."""
+"""Imports point only upward, no domain knows another, and running and the command line know none."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "wakesleep"
+from wakesleep.domains import BUILT_IN
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "wakesleep"
 ORDER = ["errors", "core", "data", "domains", "running", "paper", "serve", "cli", "__main__"]
+ABOVE_THE_DOMAINS = ("running", "serve", "cli")
+MOST_LINES, MOST_FUNCTION_LINES, MOST_MODULES_AT_THE_ROOT = 300, 40, 8
 FILES = sorted(p for p in SOURCE.rglob("*.py") if p != SOURCE / "__init__.py")
 
 
+def name_of(path):
+    return str(path.relative_to(SOURCE))
+
+
 def room(path):
-    first = path.relative_to(SOURCE).parts[0]
-    return first.removesuffix(".py")
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
 def imported(path):
@@ -25,24 +34,42 @@ def imported(path):
             yield from [a.name.split(".")[1:] for a in node.names if a.name.startswith("wakesleep.")]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_imports_point_only_upward(path):
     for module in imported(path):
         assert ORDER.index(module[0]) <= ORDER.index(room(path)), f"{path.name} imports {'.'.join(module)}"
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if room(p) == "domains"], ids=lambda p: str(p.relative_to(SOURCE)))
-def test_domains_know_neither_algorithms_nor_each_other(path):
+@pytest.mark.parametrize("path", [p for p in FILES if room(p) == "domains"], ids=name_of)
+def test_no_domain_imports_another(path):
     own = path.relative_to(SOURCE).parts[1]
-    for module in imported(path):
-        assert module[0] not in ("algorithms", "fit", "sleep", "evaluate")
-        assert module[0] != "domains" or module[1] == own
+    if own in BUILT_IN:
+        others = set(BUILT_IN) - {own}
+        assert not [m for m in imported(path) if m[:1] == ["domains"] and len(m) > 1 and m[1] in others]
 
 
-def test_algorithms_do_not_know_domains():
-    for name in ("algorithms", "memory", "objectives", "fit", "sleep", "evaluate"):
-        assert not [m for m in imported(SOURCE / f"{name}.py") if m[0] in ("domains", "domain")]
+@pytest.mark.parametrize("path", [p for p in FILES if room(p) in ABOVE_THE_DOMAINS], ids=name_of)
+def test_no_domain_is_named_above_the_domains(path):
+    assert re.findall(rf"\b({'|'.join(BUILT_IN)})\b", path.read_text()) == []
 
 
-def test_no_file_has_grown_past_four_hundred_lines():
-    assert [p.name for p in FILES if len(p.read_text().splitlines()) > 400] == []
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_files_and_functions_are_short(path):
+    assert len(path.read_text().splitlines()) <= MOST_LINES
+    functions = (n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef))
+    assert {f.name: n for f in functions if (n := f.end_lineno - f.lineno + 1) > MOST_FUNCTION_LINES} == {}
+
+
+def test_few_modules_stand_at_the_root():
+    assert len(list(SOURCE.glob("*.py"))) <= MOST_MODULES_AT_THE_ROOT
+
+
+def test_the_list_of_rooms_in_the_design_is_the_tree():
+    section = (ROOT / "docs" / "design.md").read_text().split("## Rooms")[1]
+    listed = re.findall(r"^    (\w+) ", section, re.MULTILINE)
+    here = {room(p) for p in FILES} - {"__main__"}
+    assert listed == [name for name in ORDER if name in here]
+
+
+def test_the_design_fits_one_screen():
+    assert len((ROOT / "docs" / "design.md").read_text().splitlines()) <= 60

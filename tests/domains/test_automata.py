@@ -12,8 +12,8 @@ from wakesleep.core.evaluate import exact_joint
 from wakesleep.core.fit import fit
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Batch, Observations
-from wakesleep.domains.automata import DOMAIN
 from wakesleep.domains.automata.data import Settings, build, load, programs, read, stack, true_rules
+from wakesleep.domains.automata.domain import DOMAIN
 from wakesleep.domains.automata.evaluator import NoisyAutomaton, narrow, picture
 from wakesleep.domains.automata.language import Rule, RulePrior, number, rule, tables, widen
 from wakesleep.domains.automata.networks import Convolutional, Counting

@@ -5,8 +5,8 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
-from wakesleep.domains.clusters import DOMAIN
 from wakesleep.domains.clusters.data import load, read
+from wakesleep.domains.clusters.domain import DOMAIN
 from wakesleep.domains.clusters.evaluator import GaussianClusters
 from wakesleep.domains.clusters.language import ABSENT, RestaurantPrior, partitions
 from wakesleep.domains.clusters.networks import LabelTable

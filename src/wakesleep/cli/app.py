@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _refuse(sentence: str) -> None:
-    screen.err.print(f"[red]wakesleep:[/red] {sentence}", highlight=False, soft_wrap=True)
+    screen.refuse(sentence)
     if "jax" in sys.modules:
         from wakesleep.core import processes
 
@@ -50,12 +50,11 @@ for _command in (
     train.store,
     train.evaluate,
     explain.posterior,
-    explain.explain,
     explain.check,
-    explain.collect,
     explain.sample,
     reproduce.reproduce,
     reproduce.domains,
     reproduce.version,
 ):
     app.command()(_command)
+app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})(explain.explain)

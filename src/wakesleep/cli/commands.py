@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, replace
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,11 @@ from wakesleep.core.keys import fused
 from wakesleep.core.processes import Place
 from wakesleep.data.downloads import cache
 from wakesleep.domains import domain as find_domain
-from wakesleep.errors import Refusal, require_at_least, require_one_of
-from wakesleep.paper.results import resize
+from wakesleep.errors import Refusal, require_at_least
 from wakesleep.running import run as runs
 from wakesleep.running import stores, watcher
 from wakesleep.running import train as training
+from wakesleep.running.evaluate import load_run
 from wakesleep.running.run import Config, Run
 from wakesleep.running.train import Job
 
@@ -138,14 +137,6 @@ def _interrupt() -> Iterator[Callable[[], bool]]:
             signal.signal(s, handler)
 
 
-def load_run(path: Path) -> tuple[Job, State]:
-    """A run's job and its last state."""
-    cache_compilation()
-    run = runs.open_run(path)
-    job = training.prepare(run.config)
-    return job, runs.restore(run, job.shape(), change=False) if runs.steps_saved(run) else job.start()
-
-
 def evaluate(path: Path, samples: int, refine: int, exact: bool, seed: int) -> Rows:
     """log p(x) on training and held-out observations."""
     require_at_least("samples", samples, 1)
@@ -182,44 +173,3 @@ def settings_of(name: str) -> Rows:
     """The settings of a domain with their defaults."""
     found = fields(find_domain(name).settings)
     return [{"setting": f.name, "default": None if f.default is MISSING else f.default} for f in found]
-
-
-# The experiments, and the module of `experiments` and `report` that each lives in.
-EXPERIMENTS = {
-    "clusters": "clusters",
-    "sparsity": "clusters",
-    "strings": "strings",
-    "strings-awake": "strings",
-    "strings-sizes": "strings",
-    "characters": "characters",
-    "characters-alphabets": "characters",
-    "timeseries": "timeseries",
-    "automata": "automata",
-    "automata-counts": "automata",
-    "automata-unknown": "automata",
-}
-
-
-def reproduce(
-    experiment: str,
-    output: Path,
-    steps: int | None,
-    seeds: int | None,
-    quick: bool,
-    algorithms: list[str] | None,
-    ks: list[int] | None,
-    console: Console,
-) -> None:
-    """Makes the table and the figures of one experiment."""
-    require_one_of("experiment", experiment, tuple(EXPERIMENTS))
-    cache_compilation()
-    made = import_module(f"wakesleep.paper.{EXPERIMENTS[experiment]}")
-    shown = import_module(f"wakesleep.paper.figures.{EXPERIMENTS[experiment]}")
-    say = lambda line: console.print(line, highlight=False, markup=False)  # noqa: E731
-    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds, algorithms, ks)
-    if quick:
-        say(f"quick: cut from {made.FULL[experiment]} to {plan}")
-    made.EXPERIMENTS[experiment](output, plan, say)
-    for path in shown.DRAW.get(experiment, lambda folder: [])(output):
-        say(f"wrote {path}")
-    say(shown.TABLES[experiment](output))

@@ -1,132 +1,202 @@
-"""Commands that ask a model: posterior, explain, check, collect, sample."""
+"""Commands that ask: explain, check, posterior, sample. What they may be asked, a domain's explainer says."""
 
+import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wakesleep.cli import output as screen
-from wakesleep.cli.options import Json, RunPath, Settings, pairs
-from wakesleep.cli.output import print_json, show_columns, show_programs, show_series, show_table
-from wakesleep.errors import Refusal
+from wakesleep.cli.options import Json, Most, Picture, RunPath, app_of, build, from_fields, parameter
+from wakesleep.cli.progress import standing
+from wakesleep.errors import Refusal, require_share
+
+if TYPE_CHECKING:
+    from wakesleep.domains.contract import Explainer, Explanation
+
+HELP = ("--help", "-h")
+INTRODUCTION = """Explain a file of your own by programs.
+
+Usage: wakesleep explain FILE [OPTIONS]            the domain that reads such a file best explains it
+       wakesleep explain FILE --as DOMAIN [OPTIONS]
+       wakesleep explain TARGET FILE [OPTIONS]     TARGET: a domain, a run directory or a file of weights
+
+`wakesleep explain DOMAIN --help` shows the options of a domain. The domains are:
+"""
+
+
+def explain(words: Annotated[list[str] | None, typer.Argument(metavar="[TARGET] FILE")] = None) -> None:
+    """Explain a file of your own by programs (wakesleep explain DOMAIN --help for its options)."""
+    from wakesleep import domains
+
+    if not words or (len(words) == 1 and words[0] in HELP):
+        screen.say(INTRODUCTION + "".join(f"  {name:<12}{what}\n" for name, what in domains.known().items()))
+        return
+    target, left = _target(words)
+    command_of(target, _explainer_of(target))(left, prog_name=f"wakesleep explain {target}")
+
+
+def command_of(target: str, explainer: "Explainer") -> typer.Typer:
+    """Returns the command line of one explainer, with its own options alone."""
+    return app_of(_parameters(explainer), _call(explainer), f"Explain {explainer.what or 'a file'} with {target}.")
+
+
+def _target(words: list[str]) -> tuple[str, list[str]]:
+    """Returns what is to explain, and the words that are left: those of the file and of the options."""
+    from wakesleep import domains
+
+    if "--as" in words:
+        place = words.index("--as")
+        if place + 1 == len(words):
+            raise Refusal("--as needs the name of a domain.")
+        return words[place + 1], words[:place] + words[place + 2 :]
+    first = words[0]
+    if domains.is_reference(first) or _is_model(Path(first)):
+        return first, words[1:]
+    if first != "-" and not Path(first).exists():
+        known = ", ".join(domains.known())
+        raise Refusal(f"{first!r} is neither a domain ({known}), nor a run directory, nor a file to explain.")
+    target = domains.surest(first)
+    screen.tell(f"{first} is read as {domains.explainer(target).what} ({target}); --as DOMAIN decides otherwise.")
+    return target, words
+
+
+def _is_model(path: Path) -> bool:
+    """Whether a path is a run directory or a file of weights."""
+    return (path / "config.json").is_file() or path.suffix == ".safetensors"
+
+
+def _explainer_of(target: str) -> "Explainer":
+    if _is_model(Path(target)):
+        from wakesleep.running.asking import explainer
+
+        return explainer(target)
+    from wakesleep import domains
+
+    return domains.explainer(target)
+
+
+def _parameters(explainer: "Explainer") -> list[Any]:
+    """Returns the words of `explain` for one explainer: the file, its own options, how to show what was found."""
+    shown = [
+        parameter("most", Most, 5),
+        *(
+            parameter(name, Annotated[Path | None, typer.Option(f"--{name}", help=said)], None)
+            for name, said in explainer.files.items()
+        ),
+        *(
+            [parameter("export", Annotated[str | None, typer.Option(help=f"Print {_or(explainer.exports)}.")], None)]
+            if explainer.exports
+            else []
+        ),
+        parameter("as_json", Json, False),
+    ]
+    file = Annotated[str, typer.Argument(metavar="FILE", help="The file to explain.")]
+    return [parameter("file", file), *from_fields(explainer.options), *shown]
+
+
+def _or(names: tuple[str, ...]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _call(explainer: "Explainer") -> Any:
+    """Returns the function that reads, explains and shows."""
+
+    def call(file: str, most: int, as_json: bool, export: str | None = None, **given: Any) -> None:
+        if export is not None and export not in explainer.exports:
+            raise Refusal(f"export must be one of {', '.join(explainer.exports)}, but {export!r} was given.")
+        paths = {name: given.pop(name) for name in explainer.files}
+        options = build(explainer.options, given)
+        read = explainer.read(file, options)
+        with standing(screen.err) as report:
+            found = explainer.explain(read, options, report)
+            for name, path in paths.items():
+                if path is not None:
+                    found.write(name, path)
+        _show(found, most, export, as_json)
+
+    return call
+
+
+def _show(found: "Explanation", most: int, export: str | None, as_json: bool) -> None:
+    if export is not None:
+        print(found.export(export))
+    elif as_json:
+        screen.print_json(found.rows(most))
+    else:
+        for table in found.table(most, screen.out.width):
+            screen.show_table(*table)
+
+
+def check(
+    domain: Annotated[str, typer.Argument(help="The domain of the explanation.")],
+    saved: Annotated[Path, typer.Argument(help="What `wakesleep explain DOMAIN FILE --json` printed.")],
+    file: Annotated[Path, typer.Argument(help="The new file, every row of which is judged.")],
+    share: Annotated[float, typer.Option(help="The share of true members that is to be accepted.")] = 0.97,
+    as_json: Json = False,
+) -> None:
+    """Check new data against a saved explanation; the exit code is 1 if anything does not fit."""
+    from wakesleep import domains
+
+    require_share("share", share)
+    explainer = domains.explainer(domain)
+    if explainer.restore is None:
+        raise Refusal(f"New data cannot be checked against explanations of {domain}.")
+    explanation = explainer.restore(_saved(saved, domain))
+    with standing(screen.err) as report:
+        found = explanation.check(str(file), share, report)
+    if as_json:
+        screen.print_json(found)
+    elif found:
+        screen.show_table("what does not fit", tuple(found[0]), [tuple(map(str, v.values())) for v in found])
+    else:
+        screen.say("Every value fits.")
+    if found:
+        raise typer.Exit(1)
+
+
+def _saved(path: Path, domain: str) -> Any:
+    """Reads the rows of a saved explanation."""
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise TypeError
+    except (OSError, UnicodeDecodeError, ValueError, TypeError, RecursionError) as error:
+        raise Refusal(
+            f"{path} is not a saved explanation ({type(error).__name__}): make one with `wakesleep explain {domain} "
+            "FILE --json`."
+        ) from None
+    return rows
 
 
 def posterior(
     run: RunPath,
     row: Annotated[list[int] | None, typer.Option(help="A training observation by number; repeatable.")] = None,
-    most: Annotated[int, typer.Option(help="Programs shown for each.")] = 5,
-    picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
+    most: Most = 5,
+    picture: Picture = None,
     as_json: Json = False,
 ) -> None:
     """Show the programs that a run found for its training observations."""
-    from wakesleep.cli import explanations
+    from wakesleep.running.asking import posterior
 
-    show_programs(explanations.posterior(run, row, most, picture), as_json)
-
-
-def explain(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="A run directory, or a domain: strings, timeseries and characters need no training, others learn "
-            "from the file."
-        ),
-    ],
-    file: Annotated[
-        Path, typer.Argument(help="The observations to explain; a table for strings (or - for lines) and timeseries.")
-    ],
-    most: Annotated[int, typer.Option(help="Programs shown for each.")] = 5,
-    steps: Annotated[int, typer.Option(help="Steps of learning where the target is a domain.")] = 10_000,
-    settings: Settings = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
-    film: Annotated[Path | None, typer.Option(help="characters: the drawing as an animated GIF.")] = None,
-    column: Annotated[str | None, typer.Option(help="strings, timeseries: this column alone.")] = None,
-    effort: Annotated[str, typer.Option(help="strings, timeseries: quick, usual or thorough.")] = "usual",
-    time: Annotated[str | None, typer.Option(help="timeseries: the column of times.")] = None,
-    ahead: Annotated[float, typer.Option(help="timeseries: continue by this share of the length.")] = 0.1,
-    transform: Annotated[str, typer.Option(help="timeseries: auto, none or log.")] = "auto",
-    csv: Annotated[Path | None, typer.Option(help="timeseries: write parts and extrapolation to this file.")] = None,
-    export: Annotated[str | None, typer.Option(help="strings: print json-schema, pandera or re instead.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Explain observations of your own by programs."""
-    from wakesleep.cli import explanations
-
-    given = {"set": settings, "picture": picture, "film": film, "column": column, "time": time, "csv": csv}
-    _check_options(target, given | {"export": export})
-    if target == "strings":
-        show_columns(explanations.survey_strings(str(file), column, effort, 0, screen.err), most, export, as_json)
-        return
-    if target == "timeseries":
-        rows = explanations.explain_timeseries(
-            file, column, time, effort, ahead, transform, pairs(settings), screen.err
-        )
-        show_series(explanations.keep_series(rows, ahead, most, picture, csv), as_json)
-        return
-    wanted = explanations.Wanted(most, picture, film)
-    found = explanations.explain(target, file, wanted, steps, pairs(settings), screen.err)
-    show_programs(found, as_json)
-
-
-def check(
-    domain: Annotated[str, typer.Argument(help="strings.")],
-    patterns: Annotated[Path, typer.Argument(help="What `wakesleep explain strings TABLE --json` printed.")],
-    file: Annotated[Path, typer.Argument(help="The new table.")],
-    share: Annotated[float, typer.Option(help="The share of true members that is to be accepted.")] = 0.97,
-    as_json: Json = False,
-) -> None:
-    """Check new data against saved patterns; the exit code is 1 if any value does not fit."""
-    from wakesleep.cli import explanations
-
-    if domain != "strings":
-        raise Refusal(f"Only strings can be checked, but {domain!r} was given.")
-    found = [v._asdict() for v in explanations.check_strings(patterns, str(file), share, screen.err)]
-    if as_json:
-        print_json(found)
-    elif found:
-        show_table("values that do not fit", ("column", "value", "rows"), [tuple(map(str, v.values())) for v in found])
-    else:
-        screen.out.print("Every value fits.")
-    if found:
-        raise typer.Exit(1)
-
-
-def collect(
-    folder: Annotated[Path, typer.Argument(help="A folder of CSV files, searched with all that it holds.")],
-    output: Annotated[Path, typer.Argument(help="The new file of string concepts.")],
-    words: Annotated[Path | None, typer.Option(help="A list of words, instead of what could be spoken.")] = None,
-    seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
-) -> None:
-    """Make a set of string concepts from CSV files, by the rules of the paper's appendix."""
-    from wakesleep.domains.strings.collect import write
-
-    screen.out.print(f"{write(folder, output, words, seed)} concepts in {output}", highlight=False, markup=False)
+    found = posterior(run, row)
+    if picture is not None:
+        found.draw(picture)
+    _show(found, most, None, as_json)
 
 
 def sample(
-    target: Annotated[str, typer.Argument(help="A run directory, or characters.")],
+    target: Annotated[str, typer.Argument(help="A run directory, a file of weights, or a domain that ships a model.")],
     count: Annotated[int, typer.Option("--count", "-n", help="How many.")] = 5,
     seed: Annotated[int, typer.Option(help="Of what is drawn.")] = 0,
-    condition: Annotated[int | None, typer.Option(help="The number of the alphabet, where the model has one.")] = None,
-    picture: Annotated[Path | None, typer.Option(help="Draw them to this PNG.")] = None,
+    condition: Annotated[int | None, typer.Option(help="The condition by number, where the model has one.")] = None,
+    picture: Picture = None,
     as_json: Json = False,
 ) -> None:
     """Draw new programs from the learned prior, and an observation from each."""
-    from wakesleep.cli import explanations
+    from wakesleep.running.asking import sample
 
-    rows = explanations.sample(target, count, seed, condition, picture)
-    if as_json:
-        print_json(rows)
-    else:
-        show_table("new programs", ("program", "observation"), [(r["program"], str(r["observation"])) for r in rows])
-
-
-# The options of `explain` that a target takes, where they are not those of all others.
-SERVED = {"strings": ("column", "export"), "timeseries": ("set", "picture", "column", "time", "csv")}
-
-
-def _check_options(target: str, given: dict[str, Any]) -> None:
-    """Refuses an option that would be ignored; whether a run can be filmed is for its domain to say."""
-    known = SERVED.get(target, ("set", "picture", "film"))
-    for name in (name for name, value in given.items() if value and name not in known):
-        raise Refusal(f"explain {target} does not take --{name}; it takes {', '.join(f'--{k}' for k in known)}.")
+    found = sample(target, count, seed, condition)
+    if picture is not None:
+        found.draw(picture)
+    _show(found, count, None, as_json)

@@ -4,17 +4,32 @@ from typing import Any
 
 import typer
 
+from wakesleep import domains
 from wakesleep.cli.app import app
+from wakesleep.cli.explain import INTRODUCTION, command_of
+
+INTRO = (
+    "# Command line\n\nMade from the help of the commands by `make tables`. A refused request is one sentence on "
+    "standard error and exit code 2.\n"
+)
 
 
 def reference() -> str:
-    """Every command with its arguments and options."""
+    """Returns every command with its arguments and options."""
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    intro = (
-        "# Command line\n\nMade from the help of the commands by `make tables`. A refused request is one sentence on "
-        "standard error and exit code 2.\n"
-    )
-    return intro + "".join(_section(name, command) for name, command in commands.items())
+    pages = [_explain() if name == "explain" else _section(name, command) for name, command in commands.items()]
+    return INTRO + "".join(pages)
+
+
+def _explain() -> str:
+    """Returns the section of `explain`: its usage, then the options of each domain that comes with the package."""
+    usage = "\n".join(f"    {line}".rstrip() for line in INTRODUCTION.strip().splitlines())
+    return f"\n## wakesleep explain\n\n{usage}\n" + "".join(_explain_domain(name) for name in domains.BUILT_IN)
+
+
+def _explain_domain(name: str) -> str:
+    command: Any = typer.main.get_command(command_of(name, domains.explainer(name)))
+    return _section(f"explain {name}", command).replace("\n## ", "\n### ", 1)
 
 
 def _section(name: str, command: Any) -> str:
@@ -27,14 +42,14 @@ def _section(name: str, command: Any) -> str:
 
 
 def _name(parameter: Any) -> str:
-    """An argument in capitals, an option as it is typed."""
+    """Returns an argument in capitals, an option as it is typed."""
     if parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name.upper())
     return ", ".join(parameter.opts)
 
 
 def _row(parameter: Any) -> str:
-    default = "" if parameter.default is None or parameter.required else parameter.default
+    default = "" if parameter.default in (None, []) or parameter.required else parameter.default
     return f"| `{_name(parameter)}` | {parameter.help} | {default} |".replace("|  |", "| |")
 
 

@@ -1,18 +1,21 @@
-"""Words of the command line that several commands share."""
+"""Words of the command line that several commands share, and options made from dataclasses."""
 
+import inspect
+from collections.abc import Callable
+from dataclasses import Field, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from wakesleep.errors import Refusal
-
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Most = Annotated[int, typer.Option(help="Programs shown for each.", min=1)]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the domain (see: wakesleep domains DOMAIN)."),
 ]
 RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+Picture = Annotated[Path | None, typer.Option(help="Draw them to this PNG.")]
 Devices = Annotated[int, typer.Option(help="Devices of this process; a CPU offers as many as are asked for.")]
 Coordinator = Annotated[
     str | None,
@@ -23,12 +26,39 @@ ProcessId = Annotated[int | None, typer.Option(help="Which of them this is, from
 Patience = Annotated[int, typer.Option(help="Seconds after which a silent process counts as dead.")]
 
 
-def pairs(given: list[str] | None) -> dict[str, str]:
-    """NAME=VALUE words as a dictionary."""
-    found = {}
-    for word in given or []:
-        name, equals, value = word.partition("=")
-        if not equals or not name:
-            raise Refusal(f"--set takes NAME=VALUE, but {word!r} was given.")
-        found[name] = value
-    return found
+def parameter(name: str, kind: Any, default: Any = ...) -> inspect.Parameter:
+    """Returns a parameter of a command whose words are not known before it is run; it may have no default."""
+    given = {} if default is ... else {"default": default}
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, **given)
+
+
+def from_fields(options: type) -> list[inspect.Parameter]:
+    """Returns the options of a command from a dataclass whose fields say their help."""
+    return [_from_field(each) for each in fields(options)]
+
+
+def _from_field(each: Field) -> inspect.Parameter:
+    word = f"--{each.name.replace('_', '-')}"
+    metavar = "NAME=VALUE" if each.name == "set" else None
+    made = typer.Option(word, help=each.metadata.get("help", ""), metavar=metavar)
+    if isinstance(each.default, tuple):
+        return parameter(each.name, Annotated[list[str], made], list(each.default))
+    return parameter(each.name, Annotated[each.type, made], each.default)
+
+
+def build(options: type, given: dict[str, Any]) -> Any:
+    """Returns the dataclass with what the command line gave; lists become tuples."""
+    return options(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+
+
+def app_of(parameters: list[inspect.Parameter], call: Callable[..., None], help_text: str) -> typer.Typer:
+    """Returns a command line of one command, with these parameters, that calls the function."""
+
+    def command(**given: Any) -> None:
+        call(**given)
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__doc__ = help_text
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command()(command)
+    return app

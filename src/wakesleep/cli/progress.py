@@ -4,11 +4,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from wakesleep.running.train import Progress as Standing
+from wakesleep.domains.contract import Standing
+
+if TYPE_CHECKING:
+    from wakesleep.running.train import Progress as Step
 
 LINE_SECONDS = 10.0
 
@@ -41,7 +45,7 @@ class Reporter:
         if self.bar is not None:
             self.bar.stop()
 
-    def __call__(self, now: Standing) -> None:  # noqa: D102, the class says it
+    def __call__(self, now: "Step") -> None:  # noqa: D102, the class says it
         rate = self._rate(now.step)
         if self.bar is not None:
             self.bar.update(self.task, completed=now.step, rate=rate, bound=now.bound)
@@ -58,9 +62,9 @@ class Reporter:
 
 
 @contextmanager
-def counter(console: Console, total: int, what: str) -> Iterator[Callable[[str], None]]:
-    """A function to be called with the name of each thing that is done; a bar on a terminal, nothing elsewhere."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+def standing(console: Console) -> Iterator[Callable[[Standing], None]]:
+    """Yields a function that shows how far a piece of work has come: a bar on a terminal, nothing elsewhere."""
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda name: bar.update(task, advance=1, description=f"{what}: {name[:20]}")
+        task = bar.add_task("", total=None)
+        yield lambda now: bar.update(task, completed=now.done, total=now.total, description=now.note[:40])

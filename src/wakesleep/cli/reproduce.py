@@ -7,17 +7,11 @@ import typer
 
 from wakesleep.cli import output as screen
 from wakesleep.cli.options import Json
-from wakesleep.cli.output import print_json, show_table
+from wakesleep.paper.reproduce import EXPERIMENTS
 
 
 def reproduce(
-    experiment: Annotated[
-        str,
-        typer.Argument(
-            help="clusters, sparsity, strings[-awake, -sizes], characters[-alphabets], timeseries, "
-            "automata[-counts, -unknown]."
-        ),
-    ],
+    experiment: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)}.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder of results.")] = Path("results"),
     steps: Annotated[int | None, typer.Option(help="Steps for each cell.")] = None,
     seeds: Annotated[int | None, typer.Option(help="Seeds for each cell.")] = None,
@@ -26,9 +20,9 @@ def reproduce(
     particles: Annotated[list[int] | None, typer.Option("--particles", "-K", help="Only these K; repeatable.")] = None,
 ) -> None:
     """Make one of the paper's tables, cell by cell; finished cells are kept."""
-    from wakesleep.cli import commands
+    from wakesleep.paper.reproduce import reproduce
 
-    commands.reproduce(experiment, output, steps, seeds, quick, algorithm, particles, screen.out)
+    reproduce(experiment, output, steps, seeds, quick, algorithm, particles, screen.say)
 
 
 def domains(
@@ -36,18 +30,13 @@ def domains(
     as_json: Json = False,
 ) -> None:
     """List the domains, or the settings of one."""
-    from wakesleep.domains import DOMAINS
+    from wakesleep import domains
 
     if domain is None:
-        rows = [{"domain": k, "what": v} for k, v in DOMAINS.items()]
+        rows = [{"domain": k, "what": v} for k, v in domains.known().items()]
     else:
-        from wakesleep.cli import commands
-
-        rows = commands.settings_of(domain)
-    if as_json:
-        print_json(rows)
-    else:
-        show_table(domain or "domains", tuple(rows[0]), [tuple(str(v) for v in r.values()) for r in rows])
+        rows = domains.settings_of(domain)
+    screen.show_rows(rows, domain or "domains", as_json)
 
 
 def version() -> None:

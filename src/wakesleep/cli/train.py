@@ -6,8 +6,9 @@ from typing import Annotated
 import typer
 
 from wakesleep.cli import output as screen
-from wakesleep.cli.options import Coordinator, Devices, Json, Patience, Processes, ProcessId, RunPath, Settings, pairs
+from wakesleep.cli.options import Coordinator, Devices, Json, Patience, Processes, ProcessId, RunPath, Settings
 from wakesleep.cli.output import show_end, show_rows
+from wakesleep.domains.learned import pairs
 from wakesleep.running.watcher import witness
 
 
@@ -59,7 +60,7 @@ def train(
         "seed": seed,
         "checkpoint_every": checkpoint_every,
         "rows_at_once": rows_at_once,
-        "settings": pairs(settings) | ({"condition": condition} if condition else {}),
+        "settings": pairs(settings or []) | ({"condition": condition} if condition else {}),
     }
     with witness(coordinator, patience):
         from wakesleep.cli import commands
@@ -100,7 +101,7 @@ def store(
     """Write observations to a folder that training maps into memory: train DOMAIN --set data=FOLDER."""
     from wakesleep.cli import commands
 
-    count = commands.store(domain, output, sources or [], pairs(settings))
+    count = commands.store(domain, output, sources or [], pairs(settings or []))
     screen.out.print(f"{count} observations in {output}", highlight=False, markup=False)
 
 

@@ -99,7 +99,7 @@ def _read_text(path: Path, seed: int) -> list[Column]:
     with open_text(path) as file:
         head = file.read(1 << 16)
         file.seek(0)
-        reader = csv.reader(_clean(file), delimiter=_delimiter(path, head))
+        reader = csv.reader(_clean(file), delimiter=guess_delimiter(path, head))
         try:
             return _under_header(path, reader, seed)
         except csv.Error as error:
@@ -135,7 +135,7 @@ def _clean(lines: Iterable[str]) -> Iterator[str]:
         yield line.replace("\0", "") if "\0" in line else line
 
 
-def _delimiter(path: Path, head: str) -> str:
+def guess_delimiter(path: Path, head: str) -> str:
     """Tab for TSV, else the candidate that the first line has most of."""
     if path.suffix.lower() in (".tsv", ".tab"):
         return "\t"

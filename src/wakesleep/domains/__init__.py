@@ -1,14 +1,20 @@
-"""The domains, by name; one is imported only when it is asked for."""
+"""The registry of domains: those built in, those of installed packages, and a user's own by reference.
 
+A package offers a domain by an entry point of the group `wakesleep.domains`. Each is imported when it is asked for.
+"""
+
+from dataclasses import MISSING, fields
 from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
 
-from wakesleep.errors import require_one_of
+from wakesleep.domains import references
+from wakesleep.domains.contract import Domain, Explainer
+from wakesleep.errors import Refusal
 
-if TYPE_CHECKING:
-    from wakesleep.domains.contract import Domain
-
-DOMAINS = {
+GROUP = "wakesleep.domains"
+BUILT_IN = {
     "clusters": "small groups of points; a program is a clustering (section 4.1 of the paper)",
     "characters": "drawings of 28 x 28 pixels; a program is a sequence of strokes (section 4.2 of the paper)",
     "strings": "columns of short text; a program is a regular expression (section 4.3 of the paper)",
@@ -17,8 +23,58 @@ DOMAINS = {
 }
 
 
-def domain(name: str) -> "Domain":
-    """The domain of that name."""
-    require_one_of("domain", name, tuple(DOMAINS))
-    found: Domain = import_module(f"wakesleep.domains.{name}").DOMAIN
+def known() -> dict[str, str]:
+    """Returns the domains by name, each with what it is."""
+    return BUILT_IN | {name: f"from {point.value}" for name, point in _installed().items()}
+
+
+def is_reference(word: str) -> bool:
+    """Returns whether a word names a domain: by its name, or as a module or file with a name in it."""
+    return word in BUILT_IN or word in _installed() or (":" in word and not Path(word).exists())
+
+
+def domain(reference: str, given: bool = True) -> Domain:
+    """Returns the domain that a reference names; `given` is False where the reference comes from a file."""
+    if reference in BUILT_IN:
+        found = import_module(f"wakesleep.domains.{reference}.domain").DOMAIN
+    elif reference in _installed():
+        found = _installed()[reference].load()
+    elif ":" in reference:
+        found = references.load(reference, given)
+    else:
+        raise Refusal(
+            f"domain must be one of {', '.join(known())}, or {references.FORMS}, but {reference!r} was given."
+        )
+    if not isinstance(found, Domain):
+        raise Refusal(f"{reference} is not a Domain, but a {type(found).__name__}.")
     return found
+
+
+def settings_of(reference: str) -> list[dict[str, Any]]:
+    """Returns the settings of a domain with their defaults."""
+    found = fields(domain(reference).settings)
+    return [{"setting": f.name, "default": None if f.default is MISSING else f.default} for f in found]
+
+
+def explainer(reference: str) -> Explainer:
+    """Returns how a domain explains; of a built-in one no more is imported than that."""
+    if reference in BUILT_IN:
+        found: Explainer = import_module(f"wakesleep.domains.{reference}.explain").EXPLAINER
+        return found
+    from wakesleep.domains import learned
+
+    one = domain(reference)
+    return one.explainer or learned.from_domain(one)
+
+
+def surest(path: str) -> str:
+    """Returns the domain whose explainer is the surest that it reads a file."""
+    sure = {name: explainer(name).reads(Path(path)) for name in known()}
+    best = max(sure, key=lambda name: sure[name])
+    if sure[best] <= 0:
+        raise Refusal(f"No domain reads {path}: name one with --as, one of {', '.join(sure)}.")
+    return best
+
+
+def _installed() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP) if point.name not in BUILT_IN}

@@ -7,8 +7,8 @@ import numpy as np
 from jaxtyping import Float
 
 from wakesleep.domains.timeseries.data import classic
-from wakesleep.domains.timeseries.explain import shipped
 from wakesleep.domains.timeseries.explain.explanation import Explanation, explain, explain_by
+from wakesleep.domains.timeseries.explain.knowledge import shipped
 from wakesleep.domains.timeseries.explain.neighbours import Part, assemble, new_term
 from wakesleep.domains.timeseries.explain.prediction import BAND
 from wakesleep.domains.timeseries.explain.search import Effort

@@ -14,8 +14,7 @@ from wakesleep.core.memory import Memory, posterior
 from wakesleep.core.model import Model, Observations
 from wakesleep.domains.timeseries.data import CLASSIC, Settings, build, draw, load, true_variables
 from wakesleep.domains.timeseries.evaluator import begin
-from wakesleep.domains.timeseries.explain import shipped
-from wakesleep.domains.timeseries.explain.knowledge import fitted_to
+from wakesleep.domains.timeseries.explain.knowledge import fitted_to, shipped
 from wakesleep.domains.timeseries.explain.search import Effort, search
 from wakesleep.domains.timeseries.explain.search import fit as fit_batch
 from wakesleep.domains.timeseries.language import PAPER as PAPER_KERNELS

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
+from wakesleep.domains.timeseries.explain.exports import as_row, write_csv
 
 from wakesleep.domains.timeseries.data import Settings, classic, load, records, ucr
 from wakesleep.domains.timeseries.dates import label
-from wakesleep.domains.timeseries.explain import shipped
 from wakesleep.domains.timeseries.explain.explanation import explain
-from wakesleep.domains.timeseries.explain.exports import as_row, write_csv
+from wakesleep.domains.timeseries.explain.knowledge import shipped
 from wakesleep.domains.timeseries.explain.neighbours import assemble, neighbours, parts_of
 from wakesleep.domains.timeseries.explain.prediction import (
     Conditions,

@@ -4,6 +4,7 @@ Kept are columns of at least ten different values that are not only numbers and 
 and no common names: one column drawn from each file, and no more than three with the same header.
 """
 
+import argparse
 import json
 import random
 import re
@@ -92,3 +93,21 @@ def write(folder: Path, output: Path, words: Path | None = None, seed: int = 0) 
         raise Refusal(f"No column of the files in {folder} is a concept by the rules.")
     output.write_text("\n".join(lines) + "\n")
     return len(lines)
+
+
+def main() -> None:
+    """Reads FOLDER, OUTPUT and, if given, a list of words; prints how many concepts were found."""
+    words = argparse.ArgumentParser(description=__doc__)
+    words.add_argument("folder", type=Path)
+    words.add_argument("output", type=Path)
+    words.add_argument("--words", type=Path, help="a list of words, instead of what could be spoken")
+    words.add_argument("--seed", type=int, default=0)
+    given = words.parse_args()
+    try:
+        print(f"{write(given.folder, given.output, given.words, given.seed)} concepts in {given.output}")
+    except Refusal as refusal:
+        words.error(str(refusal))
+
+
+if __name__ == "__main__":
+    main()

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from wakesleep.core.evaluate import posterior
 from wakesleep.core.keys import fused
 from wakesleep.core.model import Model, dream
-from wakesleep.domains.characters import DOMAIN
 from wakesleep.domains.characters.data import Settings, splits
+from wakesleep.domains.characters.domain import DOMAIN
 from wakesleep.domains.characters.evaluator import Renderer
 from wakesleep.domains.characters.language import LENGTH
 from wakesleep.domains.characters.show import paint, stages

@@ -142,7 +142,7 @@ def draw_timeseries(folder: Path) -> list[Path]:
     figure.subplots_adjust(hspace=0.85, wspace=0.15)
     for axis, i, shown in zip(axes.flat, range(len(row["shown"])), row["shown"], strict=False):
         e = _restore(i, shown, row["points"])
-        extrapolation(axis, e, 0.3, legend=False)
+        extrapolation(axis, e, e.outlook(0.3), legend=False)
         axis.set(yticks=[])
         axis.tick_params(labelsize=6)
         said = textwrap.fill(e.sentence(e.found[0].z), 60)

@@ -1,18 +1,19 @@
 """Patterns for other tools: JSON Schema, pandera, Python's `re`."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from wakesleep.domains.strings.explain.explanation import Pattern
-from wakesleep.domains.strings.explain.survey import Finding
+from wakesleep.domains.strings.explain.explanation import Explanation, Pattern
+
+Explained = dict[str, Explanation]
 
 
-def _patterns(findings: Sequence[Finding]) -> dict[str, Pattern]:
+def _patterns(findings: Explained) -> dict[str, Pattern]:
     """The best pattern of each explained column."""
-    return {f.column.name: f.explanation.patterns[0] for f in findings if f.explanation is not None}
+    return {name: e.patterns[0] for name, e in findings.items()}
 
 
-def json_schema(findings: Sequence[Finding]) -> str:
+def json_schema(findings: Explained) -> str:
     """A JSON Schema for rows as objects."""
     properties = {
         name: {"type": "string", "pattern": p.regex, "description": p.description}
@@ -26,7 +27,7 @@ def json_schema(findings: Sequence[Finding]) -> str:
     return json.dumps(schema, indent=2)
 
 
-def pandera(findings: Sequence[Finding]) -> str:
+def pandera(findings: Explained) -> str:
     """A Python module with a pandera schema."""
     lines = [
         f"        {name!r}: pa.Column(str, pa.Check.str_matches({'(?a)' + p.regex!r}), nullable=True),"
@@ -35,13 +36,13 @@ def pandera(findings: Sequence[Finding]) -> str:
     return "\n".join(["import pandera.pandas as pa", "", "schema = pa.DataFrameSchema(", "    {", *lines, "    }", ")"])
 
 
-def python(findings: Sequence[Finding]) -> str:
+def python(findings: Explained) -> str:
     """A Python module with compiled regexes."""
     lines = [f"    {name!r}: re.compile({p.regex!r}, re.ASCII)," for name, p in _patterns(findings).items()]
     return "\n".join(["import re", "", "PATTERNS = {", *lines, "}"])
 
 
-EXPORTS: dict[str, Callable[[Sequence[Finding]], str]] = {
+EXPORTS: dict[str, Callable[[Explained], str]] = {
     "json-schema": json_schema,
     "pandera": pandera,
     "re": python,

@@ -1,5 +1,6 @@
 """What is known before a column is seen: a trained model, regexes that were found for other columns, a calibration."""
 
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -105,3 +106,9 @@ def log_written(model: Model, programs: Int[Array, "k t"]) -> Float[Array, "k"]:
 def smooth(model: Model) -> Model:
     """The model with a prior that is ready for what it never saw."""
     return eqx.tree_at(lambda m: m.prior.writer.share, model, UNSEEN)
+
+
+@cache
+def shipped() -> Knowledge:
+    """Returns the knowledge that ships with the package, read once."""
+    return load()

@@ -1,27 +1,30 @@
 """All columns of a table: which are explained, which are passed over and why, and new data checked against them."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 
 from wakesleep.core.memory import Weighted
-from wakesleep.data.tables import Column
+from wakesleep.data.tables import Column, read_columns
+from wakesleep.domains.contract import Explanation, Report, Rows, Table
 from wakesleep.domains.strings.data import in_alphabet
-from wakesleep.domains.strings.explain.explanation import Cost, Explanation, Pattern, explain
+from wakesleep.domains.strings.explain.explanation import Cost, Pattern, explain
+from wakesleep.domains.strings.explain.explanation import Explanation as Explained
 from wakesleep.domains.strings.explain.knowledge import Knowledge
 from wakesleep.domains.strings.explain.search import Effort
 from wakesleep.domains.strings.language import program
-from wakesleep.errors import Refusal
+from wakesleep.errors import Refusal, require_one_of
 
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 MOSTLY = 0.95
 LONG, MANY_WORDS = 40, 4
 SAMPLES, MOST_OUTLIERS = 5, 10
+WORTH_SHOWING = 0.05
+WIDE = 120
 DRAWN = 64
 """New strings are drawn until here, to have some that each pattern allows."""
 
@@ -30,9 +33,47 @@ class Finding(NamedTuple):
     """A column: explained, or passed over for a reason; and values outside of the alphabet."""
 
     column: Column
-    explanation: Explanation | None
+    explanation: Explained | None
     reason: str
     foreign: list[str]
+
+
+@dataclass(frozen=True)
+class Survey(Explanation):
+    """The columns of a table, each with what was found, and the saved form of it."""
+
+    saved: Rows
+    """One row a column, as JSON has it; computed once."""
+    explained: dict[str, Explained]
+
+    def rows(self, most: int = 5) -> Rows:
+        """Returns the rows, all patterns of each."""
+        return self.saved
+
+    def table(self, most: int = 5, width: int = 80) -> list[Table]:
+        """Returns the patterns of each column with new samples, in words where there is room."""
+        wide = width >= WIDE
+        shown: list[tuple[str, ...]] = []
+        for row in self.saved:
+            likely = [p for i, p in enumerate(row["patterns"][:most]) if i == 0 or p["probability"] >= WORTH_SHOWING]
+            for i, p in enumerate(likely):
+                said = (p["description"],) if wide else ()
+                seen = ", ".join(p["samples"][:3])
+                shown.append(("" if i else row["column"], f"{100 * p['probability']:.0f} %", p["regex"], *said, seen))
+            for note in _notes(row):
+                shown.append(("" if likely else row["column"], "", note, *([""] * (1 + wide))))
+        return [Table("columns", ("column", "", "pattern", *(("in words",) if wide else ()), "new samples"), shown)]
+
+    def export(self, form: str) -> str:
+        """Returns a schema for another tool."""
+        from wakesleep.domains.strings.explain.exports import EXPORTS
+
+        require_one_of("export", form, tuple(EXPORTS))
+        return EXPORTS[form](self.explained)
+
+    def check(self, path: str, share: float, report: Report = lambda _: None) -> Rows:
+        """Returns the values of a new table that are not accepted."""
+        return [v._asdict() for v in check(read_columns(path), self.explained, share)]
 
 
 def survey(
@@ -41,8 +82,8 @@ def survey(
     effort: Effort | None = None,
     seed: int = 0,
     report: Callable[[Column], None] = lambda column: None,
-) -> list[Finding]:
-    """What is found for each column, in their order."""
+) -> Survey:
+    """Explains each column, in their order."""
     found = []
     for column in columns:
         reason = passed_over(column)
@@ -50,7 +91,15 @@ def survey(
         explanation = None if reason else explain(column.values, knowledge, effort, seed)
         found.append(Finding(column, explanation, reason, foreign))
         report(column)
-    return found
+    explained = {f.column.name: f.explanation for f in found if f.explanation is not None}
+    return Survey([as_json(f) for f in found], explained)
+
+
+def _notes(row: dict[str, Any]) -> list[str]:
+    """Returns what else there is to say of a column."""
+    found = {"does not fit": row["outliers"], "not ASCII": row.get("outside_alphabet", [])}
+    notes = [f"{name}: {', '.join(map(repr, values[:5]))}" for name, values in found.items() if values]
+    return notes + ([f"passed over: {row['passed_over']}"] if "passed_over" in row else [])
 
 
 def passed_over(column: Column) -> str:  # noqa: PLR0911, one line a reason
@@ -95,21 +144,12 @@ def _allowed(pattern: Pattern, drawn: list[str]) -> list[str]:
     return [s for s in drawn if re.fullmatch(pattern.regex, s)][:SAMPLES]
 
 
-def read_patterns(path: Path, knowledge: Knowledge) -> dict[str, Explanation]:
-    """The explanations in a file that `as_json` made, by column."""
-    try:
-        rows = json.loads(path.read_text())
-        if not isinstance(rows, list):
-            raise TypeError
-        return {r["column"]: _restore(r, knowledge) for r in rows if r["patterns"]}
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, TypeError, KeyError) as error:
-        raise Refusal(
-            f"{path} is not a file of patterns ({type(error).__name__}): make one with "
-            "`wakesleep explain strings TABLE.csv --json > patterns.json`."
-        ) from None
+def restore(rows: Rows, knowledge: Knowledge) -> Survey:
+    """Restores the survey that was saved as rows."""
+    return Survey(rows, {r["column"]: _restore(r, knowledge) for r in rows if r["patterns"]})
 
 
-def _restore(row: dict[str, Any], knowledge: Knowledge) -> Explanation:
+def _restore(row: dict[str, Any], knowledge: Knowledge) -> Explained:
     patterns = tuple(Pattern(**{name: p[name] for name in Pattern._fields}) for p in row["patterns"])
     length = knowledge.known.shape[1]
     programs = np.stack([program(p.program, length) for p in patterns])
@@ -117,7 +157,7 @@ def _restore(row: dict[str, Any], knowledge: Knowledge) -> Explanation:
     posterior = Weighted(jnp.asarray(programs), jnp.asarray(np.log(weight / weight.sum()), jnp.float32))
     if not row["examples"] or not all(isinstance(e, str) for e in row["examples"]):
         raise TypeError
-    return Explanation(tuple(row["examples"]), patterns, Cost(**row["cost"]), knowledge, posterior)
+    return Explained(tuple(row["examples"]), patterns, Cost(**row["cost"]), knowledge, posterior)
 
 
 class Violation(NamedTuple):
@@ -128,7 +168,7 @@ class Violation(NamedTuple):
     rows: int
 
 
-def check(columns: Sequence[Column], saved: dict[str, Explanation], share: float = 0.97) -> list[Violation]:
+def check(columns: Sequence[Column], saved: dict[str, Explained], share: float = 0.97) -> list[Violation]:
     """The values of new data that the saved patterns do not accept."""
     missing = [name for name in saved if name not in {c.name for c in columns}]
     if missing:

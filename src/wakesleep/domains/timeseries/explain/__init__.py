@@ -1,37 +1,39 @@
 """Series of numbers explained by kernel expressions, with the model that ships with the package."""
 
 from collections.abc import Iterable
-from functools import cache
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+from wakesleep.domains.timeseries.explain.explainer import EXPLAINER
 
-from wakesleep.domains.timeseries.explain import knowledge as _knowledge
-from wakesleep.domains.timeseries.explain.explanation import Explanation, explain
-from wakesleep.domains.timeseries.explain.knowledge import Knowledge
-from wakesleep.domains.timeseries.explain.search import Effort
-from wakesleep.domains.timeseries.records import Record, tidy
+if TYPE_CHECKING:
+    from wakesleep.domains.timeseries.explain.explanation import Explanation
 
-__all__ = ["Effort", "Explanation", "Knowledge", "explain_series", "shipped"]
-
-
-@cache
-def shipped() -> Knowledge:
-    """The knowledge that ships with the package, read once."""
-    return _knowledge.load()
+__all__ = ["EXPLAINER", "explain_series"]
 
 
 def explain_series(
     values: Iterable[float],
     times: Iterable[float] | None = None,
     unit: str = "steps",
-    effort: Effort | None = None,
+    effort: str = "usual",
     transform: str = "auto",
     seed: int = 0,
-) -> Explanation:
-    """The kernel expressions that explain a series of numbers; it needs no training.
+) -> "Explanation":
+    """Explains a series of numbers by kernel expressions; it needs no training.
 
     The result has `programs`, `extrapolate()`, `decompose(times)` and `predict(times)`. NaN marks a missing value.
     """
+    import numpy as np
+
+    from wakesleep.domains.timeseries.explain.explanation import explain
+    from wakesleep.domains.timeseries.explain.knowledge import shipped
+    from wakesleep.domains.timeseries.explain.search import EFFORTS
+    from wakesleep.domains.timeseries.records import Record, tidy
+    from wakesleep.errors import require_one_of
+
+    chosen: Any = EFFORTS.get(effort) if isinstance(effort, str) else effort
+    if chosen is None:
+        require_one_of("effort", effort, tuple(EFFORTS))
     v = np.asarray(list(values), float)
     t = np.arange(1.0, len(v) + 1) if times is None else np.asarray(list(times), float)
-    return explain(tidy(Record("the series", t, v, unit)), shipped(), effort, transform=transform, seed=seed)
+    return explain(tidy(Record("the series", t, v, unit)), shipped(), chosen, transform=transform, seed=seed)

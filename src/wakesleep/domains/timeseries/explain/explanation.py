@@ -41,6 +41,22 @@ class Program(NamedTuple):
     log_joint: float
 
 
+class Outlook(NamedTuple):
+    """What comes next: for each future time the median and the ends of the credible band."""
+
+    times: Float[np.ndarray, "t"]
+    median: Float[np.ndarray, "t"]
+    low: Float[np.ndarray, "t"]
+    high: Float[np.ndarray, "t"]
+
+    def rows(self, e: "Explanation") -> list[dict[str, Any]]:
+        """Returns a dictionary for each time, which is labelled as the series is."""
+        return [
+            {"time": e.label(t), "median": float(m), "low": float(low), "high": float(high)}
+            for t, m, low, high in zip(*self, strict=True)
+        ]
+
+
 @dataclass(frozen=True)
 class Explanation:
     """What was found for a series; `record` is what was explained, logarithms where `log` says so."""
@@ -156,16 +172,15 @@ class Explanation:
         count = max(1, round(share * len(self.record.times)))
         return self.record.times[-1] + step * np.arange(1, count + 1)
 
-    def extrapolate(self, share: float = AHEAD) -> list[dict[str, Any]]:
-        """For each future time its label, the median and the credible band, in the user's own values."""
+    def outlook(self, share: float = AHEAD) -> "Outlook":
+        """Computes the median and the credible band beyond the last time, in the user's own values."""
         times = self.future(share)
         ahead = self.predict(times)
-        shares = (0.5, (1 - BAND) / 2, (1 + BAND) / 2)
-        rows = zip(times, *map(ahead.quantile, shares), strict=True)
-        return [
-            {"time": self.label(t), "median": float(m), "low": float(low), "high": float(high)}
-            for t, m, low, high in rows
-        ]
+        return Outlook(times, *map(ahead.quantile, (0.5, (1 - BAND) / 2, (1 + BAND) / 2)))
+
+    def extrapolate(self, share: float = AHEAD) -> list[dict[str, Any]]:
+        """Returns for each future time its label, the median and the credible band, in the user's own values."""
+        return self.outlook(share).rows(self)
 
     def label(self, t: float) -> str:
         """A time as it is printed."""

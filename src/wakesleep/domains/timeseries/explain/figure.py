@@ -1,6 +1,7 @@
 """The figure of explained series: what was observed, how it goes on, and the parts that it is made of."""
 
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from wakesleep.domains.figures import plain, save
-from wakesleep.domains.timeseries.explain.explanation import Explanation
+from wakesleep.domains.timeseries.explain.explanation import Explanation, Outlook
+from wakesleep.domains.timeseries.explain.findings import Finished
 from wakesleep.domains.timeseries.explain.neighbours import Part, parts_of
 from wakesleep.domains.timeseries.explain.prediction import BAND
 from wakesleep.domains.timeseries.explain.wording import say
@@ -19,33 +21,32 @@ OBSERVED, AHEAD, PART = "#1b6ca8", "#dc6a12", "#495057"
 MOST_SERIES, WIDE = 6, 120
 
 
-def draw_series(found: list[Explanation], path: Path, share: float) -> Path:
+def draw_series(found: Sequence[Finished], path: Path) -> Path:
     """One band for each series: the series and its future above, the parts of its best expression below."""
     shown = found[:MOST_SERIES]
     figure = Figure(figsize=(9.5, 4.6 * len(shown)))
-    for part, explanation in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
-        _draw(part, explanation, share)
+    for part, finished in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
+        _draw(part, finished)
     return save(figure, path)
 
 
-def _draw(figure: SubFigure, e: Explanation, share: float) -> None:
+def _draw(figure: SubFigure, finished: Finished) -> None:
+    e = finished.explained
     z = e.found[0].z
     tokens = np.asarray(z.tokens).tolist()
     parts = [p for p in parts_of(z, e.scaled) if p.term != (WN,)]
     grid = figure.add_gridspec(2, max(len(parts), 1), height_ratios=(1.7, 1), hspace=0.6, wspace=0.3, top=0.84)
-    extrapolation(figure.add_subplot(grid[0, :]), e, share)
+    extrapolation(figure.add_subplot(grid[0, :]), e, finished.outlook)
     title = f"{e.record.name}: {text_of(tokens)}" + " (of the logarithm)" * e.log
     figure.text(0.06, 0.985, title, fontsize=10, family="monospace", weight="bold", va="top")
     figure.text(0.06, 0.93, textwrap.fill(e.sentence(z), WIDE), fontsize=8.5, va="top")
-    _parts(figure, grid, e, parts, share)
+    _parts(figure, grid, finished, parts)
 
 
-def extrapolation(axis: Axes, e: Explanation, share: float, legend: bool = True) -> None:
+def extrapolation(axis: Axes, e: Explanation, outlook: Outlook, legend: bool = True) -> None:
     """The series, and its median and credible band beyond the last time."""
     back = np.exp if e.log else (lambda a: a)
-    times = e.future(share)
-    ahead = e.predict(times)
-    low, middle, high = (ahead.quantile(q) for q in ((1 - BAND) / 2, 0.5, (1 + BAND) / 2))
+    times, middle, low, high = outlook
     axis.plot(e.record.times, back(e.record.values), color=OBSERVED, lw=1, label="observed")
     axis.fill_between(times, low, high, color=AHEAD, alpha=0.25, lw=0, label=f"{100 * BAND:.0f} % credible")
     axis.plot(times, middle, color=AHEAD, lw=1.2, label="median")
@@ -64,10 +65,10 @@ def _ticks(axis: Axes, e: Explanation) -> None:
         axis.locator_params(axis="x", nbins=7)
 
 
-def _parts(figure: SubFigure, grid: Any, e: Explanation, shown: list[Part], share: float) -> None:
+def _parts(figure: SubFigure, grid: Any, finished: Finished, shown: list[Part]) -> None:
     """Each term's own contribution with twice its deviation, over the series and beyond."""
-    times = np.concatenate([e.record.times, e.future(share)])
-    terms, means, deviations = e.decompose(times)
+    e, times = finished.explained, finished.times
+    terms, means, deviations = finished.parts
     units = e.units(e.found[0].z)
     every = parts_of(e.found[0].z, e.scaled)
     assert [p.term for p in every] == terms

@@ -1,9 +1,6 @@
-"""What is known before a series is seen: the model that was trained on other series and ships with the package.
+"""What is known before a series is seen: the model that was trained on other series and ships with the package."""
 
-python -m wakesleep.domains.timeseries.explain.knowledge RUN FILE.safetensors
-"""
-
-import sys
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +13,6 @@ from wakesleep.core import weights as models
 from wakesleep.core.model import Model, Observations
 from wakesleep.domains.timeseries.data import Settings, build
 from wakesleep.domains.timeseries.likelihood import Series
-from wakesleep.errors import Refusal
-from wakesleep.running import run as runs
-from wakesleep.running.train import prepare
 
 SHIPPED = "timeseries.safetensors"
 UNSEEN = 0.5
@@ -55,17 +49,7 @@ def _example() -> Observations:
     return Observations(Series(jnp.linspace(-0.5, 0.5, 8)[None], jnp.zeros((1, 8)), jnp.ones((1, 8), bool)))
 
 
-def main(run_path: Path, output: Path) -> None:
-    """Makes a knowledge file from a run."""
-    run = runs.open_run(run_path)
-    job = prepare(run.config)
-    if not isinstance(job.settings, Settings):
-        raise Refusal(f"{run_path} is not a run of timeseries.")
-    state = runs.restore(run, job.shape())
-    settings = {k: getattr(job.settings, k) for k in ("points", "kernels", "scaled", "length", "hidden")}
-    trained = {"series": job.settings.series, "observations": len(job.dataset.train), "steps": int(state.step)}
-    save(output, Knowledge(state.model, {"settings": settings, "trained": trained | {"seed": job.config.seed}}))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+@cache
+def shipped() -> Knowledge:
+    """Returns the knowledge that ships with the package, read once."""
+    return load()

@@ -1,0 +1,201 @@
+"""Explainers for any domain: by a trained model, or by a model that learns from the user's file alone."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from wakesleep.domains.contract import Dataset, Domain, Explainer, Explanation, Report, Standing, files_of, option
+from wakesleep.errors import Refusal, require_at_least
+
+if TYPE_CHECKING:
+    from wakesleep.core.memory import Weighted
+    from wakesleep.core.model import Model, Observations
+
+SETTING_HELP = "A setting of the domain, as NAME=VALUE (see: wakesleep domains DOMAIN); repeatable."
+MEMORY_SIZE, PROPOSALS, BATCH_SIZE = 20, 20, 20
+REVISED_SHARE = 0.5
+"""Share of proposals that change a program already found, where a domain knows how."""
+LEAST_REMEMBERED = 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a domain whose model learns from the file."""
+
+    steps: int = option(10_000, "Steps of learning.")
+    set: tuple[str, ...] = option((), SETTING_HELP)
+
+    def __post_init__(self) -> None:
+        """Refuses impossible values."""
+        require_at_least("steps", self.steps, 1)
+
+
+@dataclass(frozen=True)
+class TrainedOptions:
+    """The options of a trained model whose settings may be set for reading a file."""
+
+    set: tuple[str, ...] = option((), SETTING_HELP)
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of the model that ships: none."""
+
+
+class Trained(NamedTuple):
+    """A model that can be asked, and its domain."""
+
+    domain: Domain
+    settings: dict[str, Any]
+    model: "Model"
+    train: "Observations | None" = None
+    """What it was trained on, where that is at hand."""
+    name: str = ""
+    """What the user called it."""
+
+
+def pairs(given: tuple[str, ...] | list[str]) -> dict[str, str]:
+    """Returns NAME=VALUE words as a dictionary."""
+    found = {}
+    for word in given:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise Refusal(f"--set takes NAME=VALUE, but {word!r} was given.")
+        found[name] = value
+    return found
+
+
+def never(path: Path) -> float:
+    """Says that no file is surely of this domain."""
+    return 0.0
+
+
+def from_domain(domain: Domain) -> Explainer:
+    """Returns the explainer of a domain: by the model that ships, if there is one, else by one that learns."""
+    files = files_of(domain.picture is not None, domain.film is not None)
+    if domain.shipped is not None:
+        return by_model(lambda: shipped(domain), NoOptions, files=files)
+    return from_scratch(lambda: domain, files=files)
+
+
+def by_model(
+    trained: Callable[[], Trained],
+    options: type = TrainedOptions,
+    *,
+    files: dict[str, str],
+    reads: Callable[[Path], float] = never,
+    what: str = "",
+) -> Explainer:
+    """Returns the explainer of a trained model, which is loaded when it is first needed."""
+
+    def read(path: str, options: Any) -> tuple[Trained, Dataset]:
+        known = trained()
+        domain = known.domain
+        settings = known.settings | pairs(getattr(options, "set", ())) | {domain.data_setting: Path(path)}
+        data = domain.load(domain.configure(settings))
+        if known.train is not None and _shapes(known.train) != _shapes(data.train):
+            raise Refusal(
+                f"The observations of {path} have another shape than those of {known.name}: explain them from scratch "
+                f"with: wakesleep explain {domain.name} {path}"
+            )
+        return known, data
+
+    def explain(given: tuple[Trained, Dataset], options: Any, report: Report) -> Explanation:
+        known, data = given
+        return present(known.domain, known.model, data, search(known.model, data.train))
+
+    return Explainer(options=options, reads=reads, read=read, explain=explain, files=files, what=what)
+
+
+def from_scratch(
+    domain: Callable[[], Domain],
+    *,
+    files: dict[str, str],
+    reads: Callable[[Path], float] = never,
+    what: str = "",
+) -> Explainer:
+    """Returns the explainer of a domain whose model learns from the user's file alone."""
+
+    def read(path: str, options: Options) -> tuple[Any, Dataset]:
+        settings = domain().configure(pairs(options.set) | {domain().data_setting: Path(path)})
+        return settings, domain().load(settings)
+
+    def explain(given: tuple[Any, Dataset], options: Options, report: Report) -> Explanation:
+        settings, data = given
+        model, weighted = learn(domain(), settings, data.train, options.steps, report)
+        return present(domain(), model, data, weighted)
+
+    return Explainer(options=Options, reads=reads, read=read, explain=explain, files=files, what=what)
+
+
+def shipped(domain: Domain) -> Trained:
+    """Returns the model that comes with the package."""
+    if domain.shipped is None:
+        raise Refusal(
+            f"No trained model of {domain.name} comes with the package: train one (wakesleep train {domain.name})."
+        )
+    return from_file(domain, domain.shipped)
+
+
+def from_file(domain: Domain, file: Path) -> Trained:
+    """Returns the model in a file of shipped weights."""
+    import equinox as eqx
+    import jax
+
+    from wakesleep.core import weights
+    from wakesleep.core.model import Observations
+
+    settings = weights.read_notes(file)["settings"]
+    like = eqx.filter_eval_shape(domain.build, jax.random.key(0), domain.configure(settings), Observations(None))
+    return Trained(domain, settings, weights.load(file, like), None, str(file))
+
+
+def search(model: "Model", data: "Observations", most: int = 5) -> "Weighted":
+    """Returns weighted programs for new observations, found by wake phases with the model fixed."""
+    import jax
+
+    from wakesleep.core.evaluate import posterior
+
+    size = max(most, LEAST_REMEMBERED)
+    return posterior(jax.random.key(0), model, data, memory_size=size, revise=REVISED_SHARE)
+
+
+def learn(
+    domain: Domain, settings: Any, data: "Observations", steps: int, report: Report
+) -> tuple["Model", "Weighted"]:
+    """Returns a model trained on the observations alone, and the programs that it remembers for them."""
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    from wakesleep.core.algorithms import mws
+    from wakesleep.core.fit import fit
+    from wakesleep.core.keys import fused
+    from wakesleep.core.model import Batch
+
+    key_build, key_fit = jax.random.split(fused(jax.random.key(0)))
+    algorithm = mws(optax.adam(1e-3), MEMORY_SIZE, PROPOSALS)
+    state = algorithm.init(domain.build(key_build, settings, data), data)
+    size = min(BATCH_SIZE, len(data))
+    for state, info in fit(algorithm, state, data, key=key_fit, steps=steps, batch_size=size, consume=True):
+        report(Standing(int(state.step), steps, f"bound {float(info.bound):.3f}"))
+    batch = Batch(jnp.arange(len(data)), data.x, data.c)
+    weighted = eqx.filter_jit(algorithm.posterior)(fused(jax.random.key(0)), state, batch)
+    return state.model, weighted
+
+
+def present(domain: Domain, model: "Model", data: Dataset, weighted: "Weighted") -> Explanation:
+    """Returns the explanation by these programs, as arrays of NumPy."""
+    import jax
+
+    from wakesleep.domains.programs import Programs
+
+    return Programs(domain, model.evaluator, data.train, jax.device_get(weighted), data.names)
+
+
+def _shapes(data: "Observations") -> Any:
+    import jax
+
+    return jax.tree.map(lambda a: a.shape[1:], data)

@@ -1,0 +1,47 @@
+"""The published tables by name, each made cell by cell and shown."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from wakesleep.errors import require_one_of
+
+# The experiments, and the module of `paper` and `paper.figures` that each lives in.
+EXPERIMENTS = {
+    "clusters": "clusters",
+    "sparsity": "clusters",
+    "strings": "strings",
+    "strings-awake": "strings",
+    "strings-sizes": "strings",
+    "characters": "characters",
+    "characters-alphabets": "characters",
+    "timeseries": "timeseries",
+    "automata": "automata",
+    "automata-counts": "automata",
+    "automata-unknown": "automata",
+}
+
+
+def reproduce(
+    experiment: str,
+    output: Path,
+    steps: int | None,
+    seeds: int | None,
+    quick: bool,
+    algorithms: list[str] | None,
+    particles: list[int] | None,
+    say: Callable[[str], None],
+) -> None:
+    """Makes the table and the figures of one experiment."""
+    require_one_of("experiment", experiment, tuple(EXPERIMENTS))
+    from wakesleep.paper.results import resize
+
+    made = import_module(f"wakesleep.paper.{EXPERIMENTS[experiment]}")
+    shown = import_module(f"wakesleep.paper.figures.{EXPERIMENTS[experiment]}")
+    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds, algorithms, particles)
+    if quick:
+        say(f"quick: cut from {made.FULL[experiment]} to {plan}")
+    made.EXPERIMENTS[experiment](output, plan, say)
+    for path in shown.DRAW.get(experiment, lambda folder: [])(output):
+        say(f"wrote {path}")
+    say(shown.TABLES[experiment](output))
