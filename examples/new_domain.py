@@ -1,51 +1,49 @@
 """A whole domain of one's own: sequences of eight noisy numbers explained as "start, then add step".
 
-A program is two whole numbers, (start, step). The noise, a prior over programs and a network that
-recognises them are learned together. Run it: python examples/new_domain.py
+A program is two whole numbers, (start, step). The noise, a prior over programs and a network that recognises them are
+learned together. On the command line it is a domain like any other: `wakesleep train examples/new_domain.py:DOMAIN`,
+then resume, evaluate, posterior, explain, sample, ship. In Python: examples/five_algorithms.py.
 """
+
+from dataclasses import dataclass
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
-from wakesleep import Evaluator, Model, Observations, Prior, Recognition, mws, rws, vimco
-from wakesleep.core.fit import fit
-from wakesleep.core.model import dream
+from wakesleep import Dataset, Domain, Evaluator, Model, Observations, Prior, Recognition, dream
 
 STARTS, STEPS, LENGTH = 10, 5, 8  # start in 0..9, step in 0..4
 
 
-class Choices(Prior):
-    """p(z): how common each start and each step are."""
+def two_choices(key, start, step):
+    keys = jax.random.split(key)
+    return jnp.stack([jax.random.categorical(keys[0], start), jax.random.categorical(keys[1], step)])
 
+
+class Choices(Prior):  # p(z): how common each start and each step are
     start: jax.Array
     step: jax.Array
 
     def sample(self, key, c):
-        keys = jax.random.split(key)
-        return jnp.stack([jax.random.categorical(keys[0], self.start), jax.random.categorical(keys[1], self.step)])
+        return two_choices(key, self.start, self.step)
 
     def log_prob(self, z, c):
         return jax.nn.log_softmax(self.start)[z[0]] + jax.nn.log_softmax(self.step)[z[1]]
 
 
-class Progression(Evaluator):
-    """p(x | z): the progression with Gaussian noise of a learned size."""
-
+class Progression(Evaluator):  # p(x | z): the progression with Gaussian noise of a learned size
     log_noise: jax.Array
 
     def sample(self, key, z):
         return z[0] + z[1] * jnp.arange(LENGTH) + jnp.exp(self.log_noise) * jax.random.normal(key, (LENGTH,))
 
     def log_prob(self, x, z):
-        ideal = z[0] + z[1] * jnp.arange(LENGTH)
-        return jnp.sum(jax.scipy.stats.norm.logpdf(x, ideal, jnp.exp(self.log_noise)))
+        return jnp.sum(jax.scipy.stats.norm.logpdf(x, z[0] + z[1] * jnp.arange(LENGTH), jnp.exp(self.log_noise)))
 
 
-class Guess(Recognition):
-    """r(z | x): one hidden layer, then a choice of start and a choice of step."""
-
+class Guess(Recognition):  # r(z | x): one hidden layer, then a choice of start and a choice of step
     inner: jax.Array
     outer: jax.Array
 
@@ -54,8 +52,7 @@ class Guess(Recognition):
         return logits[:STARTS], logits[STARTS:]
 
     def sample(self, key, h):
-        keys = jax.random.split(key)
-        return jnp.stack([jax.random.categorical(keys[0], h[0]), jax.random.categorical(keys[1], h[1])])
+        return two_choices(key, *h)
 
     def log_prob(self, z, h):
         return jax.nn.log_softmax(h[0])[z[0]] + jax.nn.log_softmax(h[1])[z[1]]
@@ -63,35 +60,42 @@ class Guess(Recognition):
 
 def make_model(key, noise):
     keys = jax.random.split(key)
-    prior = Choices(jnp.zeros(STARTS), jnp.zeros(STEPS))
-    guess = Guess(
-        0.5 * jax.random.normal(keys[0], (32, LENGTH + 1)), 0.2 * jax.random.normal(keys[1], (STARTS + STEPS, 32))
-    )
-    return Model(prior, Progression(jnp.log(noise)), guess)
+    inner = 0.5 * jax.random.normal(keys[0], (32, LENGTH + 1))
+    outer = 0.2 * jax.random.normal(keys[1], (STARTS + STEPS, 32))
+    return Model(Choices(jnp.zeros(STARTS), jnp.zeros(STEPS)), Progression(jnp.log(noise)), Guess(inner, outer))
 
 
-def main(steps=3000, observations=100):
-    """Trains with all five algorithms on the same data and returns the noise each one found."""
-    programs, x = dream(make_model(jax.random.key(0), 0.5), jax.random.key(1), None, observations)
-    data, adam, found = Observations(x), optax.adam(3e-3), {}
-    algorithms = {
-        "MWS": mws(adam, memory_size=3, proposals=3),
-        "MWS-fantasy": mws(adam, memory_size=3, proposals=3, recognition="fantasy"),
-        "RWS": rws(adam, particles=6),
-        "RWS-sleep": rws(adam, particles=6, recognition="sleep"),
-        "VIMCO": vimco(adam, particles=6),
-    }
-    for name, algorithm in algorithms.items():
-        state = algorithm.init(make_model(jax.random.key(2), 2.0), data)
-        for state, info in fit(algorithm, state, data, key=jax.random.key(3), steps=steps, batch_size=20):
-            pass
-        found[name] = float(np.exp(state.model.evaluator.log_noise))
-        print(f"{name:12} noise {found[name]:.2f} (true: 0.50)   bound {float(info.bound):7.2f}")
-        if name == "MWS":
-            right = jnp.mean(jnp.all(state.memory.programs[:, 0] == programs, axis=1))
-            print(f"{'':12} {100 * float(right):.0f} % of the programs recovered")
-    return found
+@dataclass(frozen=True)
+class Settings:
+    observations: int = 100
+    data: Path | None = None  # a CSV file of one's own: eight numbers in a line, no header
 
 
-if __name__ == "__main__":
-    main()
+def load(settings):
+    if settings.data is not None:
+        x, note = (
+            jnp.asarray(np.loadtxt(settings.data, np.float32, delimiter=",", ndmin=2)),
+            f"sequences from {settings.data.name}",
+        )
+    else:
+        _, x = dream(make_model(jax.random.key(0), 0.5), jax.random.key(1), None, settings.observations)
+        note = "sequences drawn with noise 0.5"
+    return Dataset(Observations(x), None, [f"sequence {i}" for i in range(len(x))], note)
+
+
+def picture(figure, x, programs, evaluator):
+    axes = figure.subplots()
+    axes.plot(x, "o")
+    for (start, step), probability in programs:
+        axes.plot(start + step * np.arange(LENGTH), alpha=max(probability, 0.1))
+
+
+DOMAIN = Domain(
+    name="progressions",
+    settings=Settings,
+    load=load,
+    build=lambda key, settings, data: make_model(key, 2.0),
+    show=lambda z: f"{z[0]}, then add {z[1]}",
+    picture=picture,
+    programs=lambda settings, data: jnp.stack(jnp.divmod(jnp.arange(STARTS * STEPS), STEPS), axis=1),
+)

@@ -28,6 +28,13 @@ _HOMES = {
     "exact": "core.evaluate",
     "refined": "core.evaluate",
     "posterior": "core.evaluate",
+    "dream": "core.model",
+    "pretrain": "core.pretrain",
+    "remember": "core.evaluate",
+    "Dataset": "domains.contract",
+    "Domain": "domains.contract",
+    "Explainer": "domains.contract",
+    "Explanation": "domains.contract",
     "explain_strings": "domains.strings.explain",
     "explain_series": "domains.timeseries.explain",
 }

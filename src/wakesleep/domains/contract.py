@@ -160,9 +160,9 @@ class Domain:
     """(settings): the data that the settings ask for."""
     build: Callable[[Any, Any, Any], Any]
     """(key, settings, observations): an untrained `Model` for such data."""
-    show: Callable[[Any], str]
+    show: Callable[[Any], str] = str
     """(program as NumPy arrays): the program in a line."""
-    words: Callable[[Any], Any]
+    words: Callable[[Any], Any] = lambda x: x.tolist()
     """(observation as NumPy arrays): the observation as something that JSON can carry."""
     picture: Callable[[Any, Any, list[tuple[Any, float]], Any], None] | None = None
     """(figure, observation, [(program, probability)], evaluator): draws them on a Matplotlib figure."""
