@@ -15,6 +15,7 @@ import numpy as np
 from wakesleep import Dataset, Domain, Evaluator, Model, Observations, Prior, Recognition, dream
 
 STARTS, STEPS, LENGTH = 10, 5, 8  # start in 0..9, step in 0..4
+SHAPES = (32, LENGTH + 1), (STARTS + STEPS, 32)
 
 
 def two_choices(key, start, step):
@@ -59,10 +60,8 @@ class Guess(Recognition):  # r(z | x): one hidden layer, then a choice of start 
 
 
 def make_model(key, noise):
-    keys = jax.random.split(key)
-    inner = 0.5 * jax.random.normal(keys[0], (32, LENGTH + 1))
-    outer = 0.2 * jax.random.normal(keys[1], (STARTS + STEPS, 32))
-    return Model(Choices(jnp.zeros(STARTS), jnp.zeros(STEPS)), Progression(jnp.log(noise)), Guess(inner, outer))
+    inner, outer = (jax.random.normal(k, s) for k, s in zip(jax.random.split(key), SHAPES, strict=True))
+    return Model(Choices(jnp.zeros(STARTS), jnp.zeros(STEPS)), Progression(jnp.log(noise)), Guess(inner / 2, outer / 5))
 
 
 @dataclass(frozen=True)
@@ -73,13 +72,11 @@ class Settings:
 
 def load(settings):
     if settings.data is not None:
-        x, note = (
-            jnp.asarray(np.loadtxt(settings.data, np.float32, delimiter=",", ndmin=2)),
-            f"sequences from {settings.data.name}",
-        )
+        note = f"sequences from {settings.data.name}"
+        x = jnp.asarray(np.loadtxt(settings.data, np.float32, delimiter=",", ndmin=2))
     else:
-        _, x = dream(make_model(jax.random.key(0), 0.5), jax.random.key(1), None, settings.observations)
-        note = "sequences drawn with noise 0.5"
+        note, truth = "sequences drawn with noise 0.5", make_model(jax.random.key(0), 0.5)
+        _, x = dream(truth, jax.random.key(1), None, settings.observations)
     return Dataset(Observations(x), None, [f"sequence {i}" for i in range(len(x))], note)
 
 
