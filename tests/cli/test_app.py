@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from wakesleep.cli import app as cli
-from wakesleep.cli import commands
 from wakesleep.cli import output as screen
+from wakesleep.paper.experiments import EXPERIMENTS
 
 TINY = ["--set", "observations=8", "--set", "points=3", "--set", "width=4", "--batch-size", "4"]
 
@@ -131,6 +131,18 @@ def test_new_observations_are_explained_by_a_run_or_from_scratch(wakesleep, run_
     assert all(f["programs"] for f in json.loads(out))
 
 
+def test_a_run_is_shipped_with_a_card(wakesleep, run_path, tmp_path):
+    file = tmp_path / "model.safetensors"
+    code, out, err = wakesleep("ship", run_path, file, "--licence", "CC0", "--json")
+    assert code == 0, err
+    card = json.loads(out)
+    assert {k: card[k] for k in ("licence", "steps", "seed")} == {"licence": "CC0", "steps": 50, "seed": 0}
+    assert set(card["metrics"]) == {"bound", "explained", "novel"}
+    code, _, err = wakesleep("ship", run_path, file)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "exists already" in err
+
+
 def test_resuming_to_a_later_step_goes_on(wakesleep, run_path):
     code, out, err = wakesleep("resume", run_path, "--steps", "60", "--json")
     assert code == 0, err
@@ -214,9 +226,9 @@ def test_bad_requests_about_series_get_one_sentence(wakesleep, tmp_path):
         assert sentence in said
 
 
-@pytest.mark.parametrize("module", sorted(set(commands.EXPERIMENTS.values())))
+@pytest.mark.parametrize("module", sorted(set(EXPERIMENTS.values())))
 def test_every_experiment_has_a_command_a_small_version_and_a_table(module):
     made = import_module(f"wakesleep.paper.{module}")
-    named = {name for name, where in commands.EXPERIMENTS.items() if where == module}
+    named = {name for name, where in EXPERIMENTS.items() if where == module}
     assert named == set(made.EXPERIMENTS) == set(made.FULL) == set(made.QUICK)
     assert named <= set(import_module(f"wakesleep.paper.figures.{module}").TABLES)

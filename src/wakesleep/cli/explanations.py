@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from rich.console import Console
 
-from wakesleep.cli.commands import Rows, cache_compilation, load_run
 from wakesleep.cli.progress import Reporter, counter
 from wakesleep.core import evaluate as ev
 from wakesleep.core.keys import fused
@@ -19,8 +18,11 @@ from wakesleep.domains import DOMAINS
 from wakesleep.domains import domain as find_domain
 from wakesleep.domains.contract import Dataset, Domain
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
+from wakesleep.running import programs as found_programs
 from wakesleep.running import train as training
-from wakesleep.running.run import Config
+from wakesleep.running.compilation import cache_compilation
+from wakesleep.running.config import Config
+from wakesleep.running.evaluate import Rows, load_run
 from wakesleep.running.weights import load as load_shipped
 
 if TYPE_CHECKING:
@@ -39,12 +41,12 @@ def posterior(path: Path, rows: list[int] | None, most: int, picture: Path | Non
     for row in rows:
         if not 0 <= row < n:
             raise Refusal(f"There is no observation {row}: the run has observations 0 to {n - 1}.")
-    weighted = training.posterior(job, state, rows)
+    weighted = found_programs.posterior(job, state, rows)
     names = [job.dataset.names[r] for r in rows]
     some = job.dataset.train[jnp.asarray(rows)]
     if picture is not None:
         _draw(job.domain, state.model, some, weighted, names, most, picture)
-    return training.describe(job.domain, weighted, some, names, most)
+    return found_programs.describe(job.domain, weighted, some, names, most)
 
 
 class Trained(NamedTuple):
@@ -118,7 +120,7 @@ def _present(domain: Domain, model: Model, data: Dataset, weighted: Weighted, wa
         _draw(domain, model, data.train, weighted, data.names, wanted.most, wanted.picture)
     if wanted.film is not None:
         _film(domain, model, weighted, wanted.film)
-    return training.describe(domain, weighted, data.train, data.names, wanted.most)
+    return found_programs.describe(domain, weighted, data.train, data.names, wanted.most)
 
 
 def _learn_and_explain(name: str, file: Path, wanted: Wanted, steps: int, settings: dict, console: Console) -> Rows:
@@ -130,7 +132,7 @@ def _learn_and_explain(name: str, file: Path, wanted: Wanted, steps: int, settin
     console.print(job.dataset.note, highlight=False, markup=False)
     with Reporter(console, steps) as report:
         state = training.train(job, None, job.start(), report)
-    return _present(job.domain, state.model, job.dataset, training.posterior(job, state), wanted)
+    return _present(job.domain, state.model, job.dataset, found_programs.posterior(job, state), wanted)
 
 
 def survey_strings(file: str, column: str | None, effort: str, seed: int, console: Console) -> list["Finding"]:

@@ -1,7 +1,8 @@
 """Commands about the package: reproduce, domains, version."""
 
+from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,9 +27,10 @@ def reproduce(
     particles: Annotated[list[int] | None, typer.Option("--particles", "-K", help="Only these K; repeatable.")] = None,
 ) -> None:
     """Make one of the paper's tables, cell by cell; finished cells are kept."""
-    from wakesleep.cli import commands
+    from wakesleep.paper import experiments
 
-    commands.reproduce(experiment, output, steps, seeds, quick, algorithm, particles, screen.out)
+    say = lambda line: screen.out.print(line, highlight=False, markup=False)  # noqa: E731
+    experiments.reproduce(experiment, output, steps, seeds, quick, algorithm, particles, say)
 
 
 def domains(
@@ -38,12 +40,14 @@ def domains(
     """List the domains, or the settings of one."""
     from wakesleep.domains import DOMAINS
 
+    rows: list[dict[str, Any]]
     if domain is None:
         rows = [{"domain": k, "what": v} for k, v in DOMAINS.items()]
     else:
-        from wakesleep.cli import commands
+        from wakesleep.domains import domain as find_domain
 
-        rows = commands.settings_of(domain)
+        found = fields(find_domain(domain).settings)
+        rows = [{"setting": f.name, "default": None if f.default is MISSING else f.default} for f in found]
     if as_json:
         print_json(rows)
     else:

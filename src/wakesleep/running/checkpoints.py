@@ -23,6 +23,7 @@ from wakesleep.core.fit import data_mesh, is_shaped, shardings
 from wakesleep.data import atomic as files
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
+from wakesleep.running.cluster import is_broken
 
 KEPT = 3
 DIGEST = "digest.json"
@@ -38,11 +39,6 @@ class Saver:
         from orbax.checkpoint import AsyncCheckpointer, PyTreeCheckpointHandler
         from orbax.checkpoint.options import AsyncOptions
 
-        # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
-        logging.getLogger("absl").setLevel(logging.CRITICAL)
-        self.hooks = sys.excepthook, sys.unraisablehook
-        sys.excepthook = _ignoring_stragglers(sys.excepthook, lambda kind, error, trace: error)
-        sys.unraisablehook = _ignoring_stragglers(sys.unraisablehook, lambda given: given.exc_value)
         self.folder = folder
         self.error: BaseException | None = None
         self.step: int | None = None
@@ -50,14 +46,29 @@ class Saver:
         self.orbax = AsyncCheckpointer(PyTreeCheckpointHandler(), async_options=AsyncOptions(timeout_secs=SECONDS))
 
     def __enter__(self) -> "Saver":
+        # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
+        log = logging.getLogger("absl")
+        self.before = sys.excepthook, sys.unraisablehook, log.level
+        log.setLevel(logging.CRITICAL)
+        sys.excepthook = _ignoring_stragglers(sys.excepthook, lambda kind, error, trace: error)
+        sys.unraisablehook = _ignoring_stragglers(sys.unraisablehook, lambda given: given.exc_value)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        try:
+            self._leave(error)
+        finally:
+            sys.excepthook, sys.unraisablehook, level = self.before
+            logging.getLogger("absl").setLevel(level)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Waits for the checkpoint that was begun; of two errors, the one that ended training is told."""
+        if error is None:
             self.wait()
             processes.meet("the last checkpoint is written")
             self.orbax.close()
-            sys.excepthook, sys.unraisablehook = self.hooks
+        elif self.thread is not None and not is_broken(error):
+            self.thread.join()
 
     def save(self, state: State) -> None:
         """Begins to write a checkpoint of the state, which may change as soon as this returns."""
@@ -105,7 +116,7 @@ class Saver:
             self._refuse(error)
 
     def _refuse(self, error: BaseException) -> None:
-        if isinstance(error, Refusal) or processes.is_broken(error):
+        if isinstance(error, Refusal) or is_broken(error):
             raise error
         if processes.primary():
             files.sweep(self.folder)

@@ -1,0 +1,48 @@
+"""The experiments by name: each fills a results file, then draws its figures and makes its table."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from wakesleep.errors import require_one_of
+from wakesleep.paper.results import resize
+from wakesleep.running.compilation import cache_compilation
+
+# Each experiment with the module of `paper`, and of `paper.figures`, that it lives in.
+EXPERIMENTS = {
+    "clusters": "clusters",
+    "sparsity": "clusters",
+    "strings": "strings",
+    "strings-awake": "strings",
+    "strings-sizes": "strings",
+    "characters": "characters",
+    "characters-alphabets": "characters",
+    "timeseries": "timeseries",
+    "automata": "automata",
+    "automata-counts": "automata",
+    "automata-unknown": "automata",
+}
+
+
+def reproduce(
+    experiment: str,
+    output: Path,
+    steps: int | None,
+    seeds: int | None,
+    quick: bool,
+    algorithms: list[str] | None,
+    ks: list[int] | None,
+    say: Callable[[str], None],
+) -> None:
+    """Makes the table and the figures of one experiment, and says the table."""
+    require_one_of("experiment", experiment, tuple(EXPERIMENTS))
+    cache_compilation()
+    made = import_module(f"wakesleep.paper.{EXPERIMENTS[experiment]}")
+    shown = import_module(f"wakesleep.paper.figures.{EXPERIMENTS[experiment]}")
+    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds, algorithms, ks)
+    if quick:
+        say(f"quick: cut from {made.FULL[experiment]} to {plan}")
+    made.EXPERIMENTS[experiment](output, plan, say)
+    for path in shown.DRAW.get(experiment, lambda folder: [])(output):
+        say(f"wrote {path}")
+    say(shown.TABLES[experiment](output))
