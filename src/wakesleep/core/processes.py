@@ -13,7 +13,7 @@ SENTENCE_BYTES = 4096
 
 
 def primary() -> bool:
-    """Whether this process writes what is written once."""
+    """Whether this is the process that writes what is written once."""
     return jax.process_index() == 0
 
 
@@ -23,12 +23,12 @@ def several() -> bool:
 
 
 def greatest(value: float) -> float:
-    """The greatest of what the processes say."""
+    """The greatest of the values that the processes give."""
     return float(np.max(multihost_utils.process_allgather(np.float32(value)))) if several() else value
 
 
 def any_says(value: bool) -> bool:
-    """Whether any process says so."""
+    """Whether any process gives true."""
     return greatest(float(value)) > 0
 
 
@@ -39,7 +39,7 @@ def meet(name: str) -> None:
 
 
 def check_same(text: str, what: str) -> None:
-    """Refuses processes that were told different things."""
+    """Refuses processes whose texts differ; `what` names the texts in the refusal."""
     if several():
         digest = np.frombuffer(hashlib.sha256(text.encode()).digest(), np.uint32)
         if np.ptp(multihost_utils.process_allgather(digest), axis=0).any():
@@ -47,7 +47,7 @@ def check_same(text: str, what: str) -> None:
 
 
 def by_primary(action: Callable[[], object]) -> None:
-    """Lets the primary process act while the others wait; if it refuses, all refuse."""
+    """Runs an action in the primary process while the others wait; if it refuses, all refuse."""
     if not several():
         action()
         return

@@ -24,7 +24,7 @@ BROKEN = re.compile(
 
 
 class Place(NamedTuple):
-    """Where a run is to be computed: on how many devices of this process, and which of how many processes it is."""
+    """Where a run is computed: the number of devices of this process, and its place among several processes."""
 
     devices: int = 1
     coordinator: str | None = None
@@ -36,7 +36,7 @@ class Place(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether it is one of several processes."""
+        """Whether this is one of several processes."""
         return self.coordinator is not None
 
 
@@ -45,7 +45,7 @@ class Lost(Refusal):
 
 
 def check(place: Place) -> None:
-    """Refuses a place that cannot be."""
+    """Refuses a place that is incomplete or contradicts itself."""
     require_at_least("devices", place.devices, 1)
     require_at_least("patience", place.patience, 1)
     named = place.processes is not None or place.process_id is not None
@@ -67,7 +67,7 @@ def check(place: Place) -> None:
 
 
 def join(place: Place) -> None:
-    """Makes this process one of the several that the place names, with the devices that it names.
+    """Connects this process with the others of its place, and offers its devices.
 
     It must come before anything is computed.
     """
@@ -81,7 +81,7 @@ def join(place: Place) -> None:
 
 
 def _offer_devices(count: int) -> None:
-    """A CPU offers as many devices as are asked for; other hardware has what it has."""
+    """Makes a CPU offer `count` devices; other hardware has what it has."""
     try:
         jax.config.update("jax_num_cpu_devices", count)
     except RuntimeError:
@@ -117,7 +117,7 @@ def _initialise(place: Place) -> None:
 
 
 def _wait_for(address: str, seconds: int) -> None:
-    """Waits until somebody listens at an address; JAX, left to find out, would end the process without a word."""
+    """Waits until a process listens at an address; without it, JAX would end this one without a sentence."""
     host, _, port = address.rpartition(":")
     last = time.monotonic() + seconds
     while True:
@@ -134,7 +134,7 @@ def _wait_for(address: str, seconds: int) -> None:
 
 
 def _check_free(address: str, _: int) -> None:
-    """Refuses a port that something else listens at, over which JAX would stumble."""
+    """Refuses a port that is taken."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -144,7 +144,7 @@ def _check_free(address: str, _: int) -> None:
 
 
 def devices(place: Place) -> list[jax.Device]:
-    """The devices of all processes in the order of the processes, as many of each as the place says."""
+    """The devices of all processes in the order of the processes, `place.devices` of each."""
     found = []
     for process in range(jax.process_count()):
         own = [d for d in jax.devices() if d.process_index == process]
@@ -156,7 +156,7 @@ def devices(place: Place) -> list[jax.Device]:
 
 @contextmanager
 def guard(again: str) -> Iterator[None]:
-    """Within it, the failure of another process is one sentence that says how to go on."""
+    """Turns the failure of another process into one sentence that says how to go on."""
     try:
         yield
     except Refusal:
@@ -173,7 +173,7 @@ def is_broken(error: BaseException) -> bool:
 
 
 def leave(code: int) -> None:
-    """Ends this process at once if there are others, which waiting for would take long, and else politely."""
+    """Exits with a code; one of several processes ends at once, since it would wait long for the others."""
     if "jax" in sys.modules and jax.distributed.is_initialized():
         # The others lose the coordinator with the primary: they may finish their sentence first.
         time.sleep(LAST_WORD_SECONDS if primary() else 0.0)

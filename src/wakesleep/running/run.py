@@ -34,7 +34,7 @@ class Run:
 
     @property
     def memory(self) -> Path:
-        """The folder of the memory at work, where it is kept on the host; checkpoints have copies of it."""
+        """The folder of the memory in use, where it is kept on the host; checkpoints have copies of it."""
         return self.path / "memory"
 
     @property
@@ -77,19 +77,19 @@ def save(run: Run, state: State) -> Path:
     """Writes a checkpoint, waits until it is whole, and returns its folder."""
     with Saver(run.checkpoints) as saver:
         saver.save(state)
-    return run.checkpoints / f"{steps_saved(run)[-1]:09d}"
+    return run.checkpoints / checkpoints.folder_name(steps_saved(run)[-1])
 
 
 def steps_saved(run: Run) -> list[int]:
-    """The steps at which there are checkpoints, in order."""
+    """The steps that have checkpoints, in order."""
     return checkpoints.steps_saved(run.checkpoints)
 
 
 def restore(run: Run, start: State, step: int | None = None, mesh: Mesh | None = None, change: bool = True) -> State:
-    """The state saved at that step (the last by default), on the mesh; `start` where nothing was saved yet.
+    """The state saved at a step, by default the last, on the mesh; `start` where nothing was saved yet.
 
-    Where something was saved, `start` may have the shapes of arrays in their stead. A memory that is kept on the host
-    is copied from the checkpoint, unless it is not to change.
+    Where something was saved, `start` may have shapes in place of arrays. A memory that is kept on the host is copied
+    from the checkpoint if it is to `change`, and otherwise mapped for reading.
     """
     if step is None and not steps_saved(run):
         return start
@@ -117,7 +117,7 @@ def history(run: Run) -> Iterator[dict[str, Any]]:
 
 
 def rewind(run: Run, step: int) -> None:
-    """Drops what lies after a step: metrics lost with a killed process, checkpoints that were not chosen."""
+    """Removes the metrics and checkpoints after a step."""
     checkpoints.rewind(run.checkpoints, step)
     lines = [json.dumps(line) + "\n" for line in history(run) if line["step"] <= step]
     write_whole(run.metrics, "".join(lines))
