@@ -20,11 +20,11 @@ from wakesleep.core.algorithms import Algorithm
 from wakesleep.core.fit import fit
 from wakesleep.core.keys import fused
 from wakesleep.core.model import Observations
+from wakesleep.data.atomic import write_whole
 from wakesleep.domains.automata.data import Settings, build, load
 from wakesleep.domains.automata.evaluator import NoisyAutomaton
-from wakesleep.paper.cells import MAKE
+from wakesleep.paper.cells import VARIANTS, make
 from wakesleep.paper.results import dump
-from wakesleep.running.run import write_whole
 
 BATCH, PARTICLES, ROUNDS, REPEATS = 50, 10, 20, 5
 
@@ -40,8 +40,8 @@ def main() -> None:
         data = load(settings).train
         rows.append({"what": "scoring", "neighbours": neighbours, **scoring(settings, data)})
         print(rows[-1], flush=True)
-        for name, make in MAKE.items():
-            algorithm = make(optax.adam(1e-3), PARTICLES)
+        for name in VARIANTS:
+            algorithm = make(name, optax.adam(1e-3), PARTICLES)
             rate = steps_per_second(algorithm, settings, data, options.steps)
             rows.append({"what": "steps", "neighbours": neighbours, "algorithm": name, "K": PARTICLES, **rate})
             print(rows[-1], flush=True)

@@ -20,13 +20,13 @@ import jax
 import jax.numpy as jnp
 import optax
 
-from wakesleep.cli.commands import cache_compilation
 from wakesleep.core.fit import fit
 from wakesleep.core.keys import fused
 from wakesleep.domains.characters.data import Settings, build, load
 from wakesleep.domains.characters.evaluator import SIDE, Renderer, closeness, pixels
-from wakesleep.paper.cells import MAKE
+from wakesleep.paper.cells import make
 from wakesleep.paper.results import complete
+from wakesleep.running.compilation import cache_compilation
 
 # CPU milliseconds of the authors' code for an image and program, one core, batch 250.
 AUTHORS = {("MWS", 5): 4.24, ("MWS", 10): 7.0, ("RWS", 5): 6.8, ("RWS", 10): 6.56, ("VIMCO", 5): 7.04}
@@ -61,7 +61,7 @@ def step(name: str, k: int, batch: int) -> dict[str, Any]:
     """CPU milliseconds of a step, the median of some stretches with their range, and the peak memory."""
     settings = Settings(observations=500)
     data = load(settings).train
-    algorithm = MAKE[name](optax.adam(1e-3), k)
+    algorithm = make(name, optax.adam(1e-3), k)
     state = algorithm.init(build(jax.random.key(0), settings, data), data)
     stretch = max(2000 // batch, 8)
     times, start = [], 0.0

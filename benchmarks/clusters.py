@@ -9,6 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -18,14 +19,15 @@ os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
 
 from wakesleep.core.algorithms import State
 from wakesleep.core.fit import compile_steps, data_mesh, place
 from wakesleep.core.keys import fused
 from wakesleep.core.model import propose, recognise, score
 from wakesleep.domains.clusters.data import Settings, build, load
-from wakesleep.paper.cells import MAKE, split, start_seeds
+from wakesleep.paper.cells import VARIANTS, split
+from wakesleep.running.config import Config
+from wakesleep.running.train import prepare
 
 SETTINGS = Settings()
 BATCH = 20
@@ -47,9 +49,9 @@ def milliseconds(call: Callable[[int], Any], steps: int) -> list[float]:
 
 def step_times(name: str, k: int, seeds: int, steps: int) -> list[float]:
     """Of the whole step, for that many seeds side by side."""
-    data = load(SETTINGS).train
-    algorithm = MAKE[name](optax.adam(1e-3), k)
-    states, keys = start_seeds(algorithm, build, SETTINGS, data, seeds)
+    job = prepare(Config("clusters", settings=asdict(SETTINGS), batch_size=BATCH, **VARIANTS[name].choices(k)))
+    data, algorithm = job.dataset.train, job.algorithm
+    states, keys = job.start_seeds(seeds)
     many = seeds > 1
     state: State = states if many else jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, states)
     mesh = data_mesh(1)

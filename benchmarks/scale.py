@@ -67,7 +67,7 @@ def apart(cell: dict[str, Any]) -> Any:
 def keep_compiled() -> None:
     import jax
 
-    from wakesleep.cli.commands import cache_compilation
+    from wakesleep.running.compilation import cache_compilation
 
     cache_compilation()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
@@ -205,7 +205,7 @@ def status(name: str) -> int:
 
 def usual_model(name: str) -> Any:
     """The untrained model of a domain with its usual settings."""
-    from wakesleep.running.run import Config
+    from wakesleep.running.config import Config
     from wakesleep.running.train import prepare as prepare_job
 
     return prepare_job(Config(name)).model()

@@ -29,9 +29,9 @@ import orbax.checkpoint  # noqa: F401, so that no life has to import it
 
 import wakesleep.domains.clusters  # noqa: F401
 from wakesleep.cli import app as cli
-from wakesleep.cli import commands
 from wakesleep.data import atomic as files
 from wakesleep.paper.results import dump, load
+from wakesleep.running import commands
 
 GROUPS, POINTS, STEPS, EVERY = 8, 3, 60, 5
 OPTIONS = ["--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--batch-size", "4", "--set", "width=4"]

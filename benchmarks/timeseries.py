@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from wakesleep.data.atomic import write_whole
 from wakesleep.domains.timeseries.data import Settings, load
 from wakesleep.domains.timeseries.evaluator import GaussianProcess
 from wakesleep.domains.timeseries.explain.search import Effort
@@ -29,7 +30,6 @@ from wakesleep.domains.timeseries.language import Kernel, program
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.networks import first_guess, periodogram
 from wakesleep.paper.results import dump
-from wakesleep.running.run import write_whole
 
 PROGRAMS, REPEATS, SIZES = 16, 5, (64, 128, 256, 512)
 EXPRESSION = "Lin + SE + SE*Per + WN"

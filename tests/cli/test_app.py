@@ -8,7 +8,7 @@ from rich.console import Console
 
 from wakesleep.cli import app as cli
 from wakesleep.cli import output as screen
-from wakesleep.paper.reproduce import EXPERIMENTS
+from wakesleep.paper.names import EXPERIMENTS
 
 TINY = ["--set", "observations=8", "--set", "points=3", "--set", "width=4", "--batch-size", "4"]
 

@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 
 from wakesleep.core import processes
-from wakesleep.core.processes import Place
 from wakesleep.errors import Refusal
+from wakesleep.running import cluster
 from wakesleep.running import run as runs
 from wakesleep.running import train as training
+from wakesleep.running.cluster import Place
 
 MAIN = [sys.executable, "-c", "from wakesleep.cli.app import main; main()"]
 TINY = ["--batch-size", "4", "--set", "observations=8", "--set", "points=3", "--set", "width=4"]
@@ -211,7 +212,7 @@ def wait_for_checkpoints(path, started, seconds=240):
 )
 def test_a_place_that_cannot_be_is_refused(place, words):
     with pytest.raises(Refusal, match=words):
-        processes.check(place)
+        cluster.check(place)
 
 
 def test_nobody_at_the_coordinator_is_one_sentence(folder):
@@ -234,8 +235,8 @@ def test_alone_a_process_agrees_with_itself():
 
 EVERYTHING = """
 import jax, numpy as np, optax
-from wakesleep.domains import DOMAINS, domain as find_domain
-from wakesleep.paper.cells import MAKE
+from wakesleep.domains import BUILT_IN, domain as find_domain
+from wakesleep.paper.cells import VARIANTS, make
 from wakesleep.core.fit import begin, data_mesh, fit
 
 SMALL = {
@@ -245,14 +246,14 @@ SMALL = {
     "characters": {"observations": 8, "strokes": 3, "length": 3, "reach": 1, "hidden": 4, "channels": 2},
     "timeseries": {"observations": 8, "points": 12, "length": 5, "hidden": 4, "fit_steps": 2},
 }
-assert set(SMALL) == set(DOMAINS)
+assert set(SMALL) == set(BUILT_IN)
 mesh = data_mesh(2)
 for name in SMALL:
     domain = find_domain(name)
     settings = domain.configure(SMALL[name])
     data = domain.load(settings).train[:8]
-    for algorithm, make in MAKE.items():
-        made = make(optax.adam(1e-3), 4)
+    for algorithm in VARIANTS:
+        made = make(algorithm, optax.adam(1e-3), 4)
         state = begin(made, domain.build(jax.random.key(0), settings, data), data, mesh)
         for state, info in fit(made, state, data, key=jax.random.key(1), steps=2, batch_size=4, mesh=mesh):
             pass

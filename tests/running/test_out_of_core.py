@@ -1,3 +1,4 @@
+import dataclasses
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import optax
 import pytest
 
+from tests.running.test_weights import SMALL
 from tests.toy import ALL_PROGRAMS, toy_data, toy_model
 from wakesleep.cli import app as cli
 from wakesleep.core.algorithms import mws
@@ -15,14 +17,18 @@ from wakesleep.core.evaluate import exact
 from wakesleep.core.fit import fit
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Observations
+from wakesleep.data import memmap
+from wakesleep.domains import BUILT_IN
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
 from wakesleep.running import run as runs
-from wakesleep.running import stores
 from wakesleep.running import train as training
+from wakesleep.running.config import Config
 from wakesleep.running.out_of_core import fit_chunks, plan
-from wakesleep.running.run import Config
+from wakesleep.running.programs import list_programs
+from wakesleep.running.store import arrays_of, read_dataset
+from wakesleep.running.store import store as store_of
 
 KEY = jax.random.key(3)
 
@@ -78,6 +84,10 @@ def test_learning_in_chunks_is_as_good_and_fills_every_memory():
     assert abs(found[0] - found[1]) < 0.1
 
 
+def write(folder, domain, pieces):
+    return memmap.write(folder, (arrays_of(piece, domain) for piece in pieces), {"domain": domain.name})
+
+
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     """A store of 96 small images in two pieces."""
@@ -85,13 +95,13 @@ def store(tmp_path_factory):
     folder = tmp_path_factory.mktemp("stores") / "images"
     given = {"observations": 48, "height": 4, "width": 6, "recognition": "counts"}
     pieces = [domain.load(domain.configure(given | {"data_seed": seed})).train for seed in (0, 1)]
-    assert stores.write(folder, "automata", pieces) == 96
+    assert write(folder, domain, pieces) == 96
     return folder, pieces
 
 
 def test_a_store_has_what_was_written_to_it(store):
     folder, pieces = store
-    found = stores.read(folder, find_domain("automata"))
+    found = read_dataset(folder, find_domain("automata"))
     assert isinstance(found.train.x.image, np.memmap)
     assert found.train.x.windows is None
     for i, piece in enumerate(pieces):
@@ -100,15 +110,15 @@ def test_a_store_has_what_was_written_to_it(store):
     assert found.names[95] == "observation 95"
     assert list(found.names[1:3]) == ["observation 1", "observation 2"]
     with pytest.raises(Refusal, match="store of automata, not of clusters"):
-        stores.read(folder, find_domain("clusters"))
+        read_dataset(folder, find_domain("clusters"))
 
 
 def test_a_store_is_not_overwritten_and_sources_must_agree(store, tmp_path):
     folder, pieces = store
     with pytest.raises(Refusal, match="exists already"):
-        stores.write(folder, "automata", pieces)
+        write(folder, find_domain("automata"), pieces)
     with pytest.raises(Refusal, match="The sources differ: x is"):
-        stores.write(tmp_path / "x", "clusters", [Observations(np.zeros((2, 3))), Observations(np.zeros((2, 4)))])
+        write(tmp_path / "x", find_domain("clusters"), [Observations(np.zeros((2, n))) for n in (3, 4)])
     assert list(tmp_path.iterdir()) == []
 
 
@@ -118,7 +128,26 @@ def test_a_store_can_be_made_by_the_command(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit):
         cli.main()
     assert capsys.readouterr().out.startswith("12 observations")
-    assert stores.read(tmp_path / "points", find_domain("clusters")).train.c.shape == (12,)
+    assert read_dataset(tmp_path / "points", find_domain("clusters")).train.c.shape == (12,)
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_a_store_of_every_domain_can_be_trained_from(name, tmp_path):
+    """The observations of a store are those that the domain loads, in the same structure."""
+    domain = find_domain(name)
+    settings = dict(SMALL[name].items())
+    loaded = domain.load(domain.configure(settings)).train
+    assert store_of(domain, tmp_path / "store", [], settings) == len(loaded)
+    job = training.prepare(Config(name, batch_size=4, settings=settings | {"data": str(tmp_path / "store")}))
+    assert jax.tree.structure(job.dataset.train) == jax.tree.structure(loaded)
+    assert all(jax.tree.leaves(jax.tree.map(np.array_equal, job.dataset.train, loaded)))
+
+
+def test_observations_of_an_undeclared_type_are_refused_and_not_written(tmp_path):
+    domain = dataclasses.replace(find_domain("automata"), observation=None)
+    with pytest.raises(Refusal, match="its Domain must name the type of x"):
+        store_of(domain, tmp_path / "store", [], SMALL["automata"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_stopped_and_resumed_in_the_middle_of_a_chunk_equals_never_stopped(store, tmp_path):
@@ -137,7 +166,7 @@ def test_stopped_and_resumed_in_the_middle_of_a_chunk_equals_never_stopped(store
             state = training.train(job, run, runs.restore(run, job.shape()))
         assert int(state.step) == 40
         ended.append(jax.tree.leaves(eqx.filter(runs.restore(run, job.shape(), change=False), eqx.is_array_like)))
-        training.list_programs(job, run, state)
+        list_programs(job, run, state)
     assert all(np.array_equal(a, b) for a, b in zip(*ended, strict=True))
     assert (tmp_path / "whole" / "programs.jsonl").read_text() == (tmp_path / "stopped" / "programs.jsonl").read_text()
 
@@ -151,6 +180,7 @@ def test_too_few_rows_at_once_are_refused(store):
 CAPPED = """
 import resource, sys, jax, numpy as np, optax
 from pathlib import Path
+from tests.running.test_weights import SMALL
 from tests.toy import toy_model
 from wakesleep import mws
 from wakesleep.running import host_memory as hosted

@@ -1,4 +1,5 @@
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -15,7 +16,7 @@ from wakesleep.errors import Refusal
 from wakesleep.running import run as runs
 from wakesleep.running import train as training
 from wakesleep.running.checkpoints import Saver
-from wakesleep.running.run import Config
+from wakesleep.running.config import Config
 
 TINY = {"observations": 8, "points": 3, "width": 4}
 
@@ -161,3 +162,33 @@ def test_a_straggling_write_is_not_told_but_other_errors_are(tmp_path, monkeypat
             sys.unraisablehook(SimpleNamespace(exc_value=RuntimeError(text)))
     assert told == ["hook: another", "unraisable: another"]
     assert (sys.excepthook, sys.unraisablehook) == hooks
+
+
+def test_hooks_and_logging_are_as_before_when_training_raises(job, tmp_path):
+    log = logging.getLogger("absl")
+    before = sys.excepthook, sys.unraisablehook, log.level
+    run = runs.create(tmp_path / "run", job.config)
+
+    def stop():
+        assert sys.excepthook is not before[0]
+        raise KeyError("from training")
+
+    with pytest.raises(KeyError, match="from training"):
+        training.train(job, run, job.start(), stop=stop)
+    assert (sys.excepthook, sys.unraisablehook, log.level) == before
+
+
+def test_a_checkpoint_that_was_begun_is_whole_when_training_raises(job, tmp_path):
+    run = runs.create(tmp_path / "run", job.config)
+    asked = []
+
+    def stop():
+        asked.append(1)
+        if runs.steps_saved(run) or list(run.checkpoints.iterdir()):
+            raise KeyError("from training")
+        return False
+
+    with pytest.raises(KeyError, match="from training"):
+        training.train(job, run, job.start(), stop=stop)
+    assert runs.steps_saved(run) == [10]
+    assert int(runs.restore(run, job.shape()).step) == 10

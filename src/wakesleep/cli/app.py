@@ -38,9 +38,9 @@ def main() -> None:
 def _refuse(sentence: str) -> None:
     screen.refuse(sentence)
     if "jax" in sys.modules:
-        from wakesleep.core import processes
+        from wakesleep.running import cluster
 
-        processes.leave(2)
+        cluster.leave(2)
     sys.exit(2)
 
 
@@ -49,6 +49,7 @@ for _command in (
     train.resume,
     train.store,
     train.evaluate,
+    train.ship,
     explain.posterior,
     explain.check,
     explain.sample,

@@ -34,10 +34,11 @@ def parameter(name: str, kind: Any, default: Any = ...) -> inspect.Parameter:
 
 def from_fields(options: type) -> list[inspect.Parameter]:
     """Returns the options of a command from a dataclass whose fields say their help."""
-    return [_from_field(each) for each in fields(options)]
+    return [from_field(each) for each in fields(options)]
 
 
-def _from_field(each: Field) -> inspect.Parameter:
+def from_field(each: Field) -> inspect.Parameter:
+    """Returns the option of a field that says its help."""
     word = f"--{each.name.replace('_', '-')}"
     metavar = "NAME=VALUE" if each.name == "set" else None
     made = typer.Option(word, help=each.metadata.get("help", ""), metavar=metavar)

@@ -7,7 +7,7 @@ import typer
 
 from wakesleep.cli import output as screen
 from wakesleep.cli.options import Json
-from wakesleep.paper.reproduce import EXPERIMENTS
+from wakesleep.paper.names import EXPERIMENTS
 
 
 def reproduce(
@@ -20,7 +20,7 @@ def reproduce(
     particles: Annotated[list[int] | None, typer.Option("--particles", "-K", help="Only these K; repeatable.")] = None,
 ) -> None:
     """Make one of the paper's tables, cell by cell; finished cells are kept."""
-    from wakesleep.paper.reproduce import reproduce
+    from wakesleep.paper.experiments import reproduce
 
     reproduce(experiment, output, steps, seeds, quick, algorithm, particles, screen.say)
 

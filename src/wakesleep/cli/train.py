@@ -1,40 +1,48 @@
-"""Commands that train and evaluate: train, resume, store, evaluate."""
+"""Commands that make and measure a run: train, resume, store, evaluate, ship."""
 
+import inspect
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from wakesleep.cli import output as screen
-from wakesleep.cli.options import Coordinator, Devices, Json, Patience, Processes, ProcessId, RunPath, Settings
-from wakesleep.cli.output import show_end, show_rows
+from wakesleep.cli.options import (
+    Coordinator,
+    Devices,
+    Json,
+    Patience,
+    Processes,
+    ProcessId,
+    RunPath,
+    Settings,
+    from_field,
+)
+from wakesleep.cli.output import print_json, show_end, show_rows
 from wakesleep.domains.learned import pairs
+from wakesleep.running.config import offered
 from wakesleep.running.watcher import witness
 
+if TYPE_CHECKING:
+    from wakesleep.running.commands import Listener
+    from wakesleep.running.train import Report
 
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """Returns the command with an option for each setting of a run in place of its `**given`."""
+    plain = [p for p in inspect.signature(command).parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
+    made = [from_field(each) for each in offered()]
+    by_name = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*plain[:2], *made, *plain[2:])]
+    command.__signature__ = inspect.Signature(by_name)  # type: ignore[attr-defined]
+    return command
+
+
+@with_settings
 def train(
     domain: Annotated[str, typer.Argument(help="What to learn (see: wakesleep domains).")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="The new run directory.")] = None,
-    algorithm: Annotated[str, typer.Option(help="mws, mws-fantasy, rws, rws-sleep or vimco.")] = "mws",
-    memory_size: Annotated[int, typer.Option(help="M: programs remembered for an observation.")] = 5,
-    proposals: Annotated[int, typer.Option(help="R: programs proposed at a visit.")] = 5,
-    replay: Annotated[str, typer.Option(help="draw (the paper's) or expected (all M weighted).")] = "draw",
-    explore: Annotated[
-        float | None,
-        typer.Option(help="Share of proposals drawn from the prior; by default none, or a tenth if M is 1."),
-    ] = None,
-    revise: Annotated[float, typer.Option(help="Share of proposals that change a remembered program.")] = 0.0,
-    particles: Annotated[int, typer.Option(help="K: programs drawn by rws and vimco.")] = 10,
-    pretrain: Annotated[
-        int, typer.Option(help="Steps of sleep before the first: recognition learns from dreams alone.")
-    ] = 0,
-    steps: Annotated[int, typer.Option(help="Steps to make.")] = 10_000,
-    batch_size: Annotated[int, typer.Option(help="Observations in a step.")] = 20,
-    learning_rate: Annotated[float, typer.Option(help="Adam's.")] = 1e-3,
-    seed: Annotated[int, typer.Option(help="Of the networks and of all that is drawn.")] = 0,
-    checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.")] = 5000,
-    condition: Annotated[str | None, typer.Option(help="characters: alphabet, to tell the model of it.")] = None,
-    rows_at_once: Annotated[int, typer.Option(help="Observations on the devices, the rest on the host; 0: all.")] = 0,
     settings: Settings = None,
     devices: Devices = 1,
     coordinator: Coordinator = None,
@@ -42,39 +50,24 @@ def train(
     process_id: ProcessId = None,
     patience: Patience = 60,
     as_json: Json = False,
+    **given: Any,
 ) -> None:
     """Train a model and keep it in a run directory."""
-    given = {
-        "domain": domain,
-        "algorithm": algorithm,
-        "memory_size": memory_size,
-        "proposals": proposals,
-        "replay": replay,
-        "explore": explore,
-        "revise": revise,
-        "particles": particles,
-        "pretrain": pretrain,
-        "steps": steps,
-        "batch_size": batch_size,
-        "learning_rate": learning_rate,
-        "seed": seed,
-        "checkpoint_every": checkpoint_every,
-        "rows_at_once": rows_at_once,
-        "settings": pairs(settings or []) | ({"condition": condition} if condition else {}),
-    }
+    own = pairs(settings or [])
     with witness(coordinator, patience):
-        from wakesleep.cli import commands
-        from wakesleep.core.processes import Place
+        from wakesleep.running import commands
+        from wakesleep.running.cluster import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
-        summary = commands.train(given, output, place, screen.err)
-    show_end(summary, as_json)
+        summary = commands.train({"domain": domain, "settings": own, **given}, output, place, _listener())
+    show_end(summary and summary._asdict(), as_json)
 
 
 def resume(
     run: RunPath,
     steps: Annotated[int | None, typer.Option(help="A new last step.")] = None,
     step: Annotated[int | None, typer.Option(help="The checkpoint to go on from (default: the last).")] = None,
+    domain: Annotated[str | None, typer.Option(help="Name the run's own domain again, if its code changed.")] = None,
     devices: Devices = 1,
     coordinator: Coordinator = None,
     processes: Processes = None,
@@ -84,12 +77,12 @@ def resume(
 ) -> None:
     """Go on with a run that was stopped, or train it for longer, on as many devices or processes as you like."""
     with witness(coordinator, patience):
-        from wakesleep.cli import commands
-        from wakesleep.core.processes import Place
+        from wakesleep.running import commands
+        from wakesleep.running.cluster import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
-        summary = commands.resume(run, steps, step, place, screen.err)
-    show_end(summary, as_json)
+        summary = commands.resume(run, steps, step, place, _listener(), domain)
+    show_end(summary and summary._asdict(), as_json)
 
 
 def store(
@@ -99,10 +92,11 @@ def store(
     settings: Settings = None,
 ) -> None:
     """Write observations to a folder that training maps into memory: train DOMAIN --set data=FOLDER."""
-    from wakesleep.cli import commands
+    from wakesleep.domains import domain as find_domain
+    from wakesleep.running.store import store as write
 
-    count = commands.store(domain, output, sources or [], pairs(settings or []))
-    screen.out.print(f"{count} observations in {output}", highlight=False, markup=False)
+    count = write(find_domain(domain), output, sources or [], pairs(settings or []))
+    screen.say(f"{count} observations in {output}")
 
 
 def evaluate(
@@ -114,6 +108,33 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Estimate log p(x) of training and held-out observations."""
-    from wakesleep.cli import commands
+    from wakesleep.running.evaluate import evaluate as measure
 
-    show_rows(commands.evaluate(run, samples, refine, exact, seed), "log p(x), nats an observation", as_json)
+    show_rows(measure(run, samples, refine, exact, seed), "log p(x), nats an observation", as_json)
+
+
+def ship(
+    run: RunPath,
+    file: Annotated[Path, typer.Argument(help="The new file of weights (.safetensors).")],
+    licence: Annotated[str, typer.Option(help="The licence of the data, for the card.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Write the model of a run to a file that can be sent, with a card of its data, steps, metrics and source."""
+    from wakesleep.running import weights
+
+    card = weights.ship(run, file, licence)
+    if as_json:
+        print_json({"file": str(file), **card})
+    else:
+        screen.show_table(str(file), ("card", ""), [(name, str(value)) for name, value in card.items()])
+
+
+def _listener() -> "Listener":
+    """Shows on standard error what a run tells."""
+    from wakesleep.cli.progress import Reporter
+    from wakesleep.running.commands import Listener
+
+    def follow(steps: int) -> AbstractContextManager["Report"]:
+        return Reporter(screen.err, steps)
+
+    return Listener(lambda line: screen.err.print(line, highlight=False, markup=False), follow)

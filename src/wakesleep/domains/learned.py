@@ -131,24 +131,15 @@ def from_scratch(
 
 def shipped(domain: Domain) -> Trained:
     """Returns the model that comes with the package."""
-    if domain.shipped is None:
-        raise Refusal(
-            f"No trained model of {domain.name} comes with the package: train one (wakesleep train {domain.name})."
-        )
-    return from_file(domain, domain.shipped)
+    return from_file(domain, None)
 
 
-def from_file(domain: Domain, file: Path) -> Trained:
-    """Returns the model in a file of shipped weights."""
-    import equinox as eqx
-    import jax
+def from_file(domain: Domain, file: Path | None) -> Trained:
+    """Returns the model in a file of weights, by default in the one that comes with the package."""
+    from wakesleep.domains.shipped import load
 
-    from wakesleep.core import weights
-    from wakesleep.core.model import Observations
-
-    settings = weights.read_notes(file)["settings"]
-    like = eqx.filter_eval_shape(domain.build, jax.random.key(0), domain.configure(settings), Observations(None))
-    return Trained(domain, settings, weights.load(file, like), None, str(file))
+    settings, model = load(domain, file)
+    return Trained(domain, settings, model, None, str(file or domain.shipped))
 
 
 def search(model: "Model", data: "Observations", most: int = 5) -> "Weighted":

@@ -9,20 +9,21 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Float
 
 from wakesleep.core.algorithms import Algorithm, State
-from wakesleep.core.fit import fit
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Batch
-from wakesleep.domains.automata.data import Settings, build, load, true_rules
+from wakesleep.domains.automata.data import Settings, load, true_rules
 from wakesleep.domains.automata.evaluator import Picture, narrow
 from wakesleep.domains.automata.language import Rule, widen
-from wakesleep.paper.cells import MAKE, start_seeds
+from wakesleep.paper.cells import prepare_cell
 from wakesleep.paper.results import Row, complete
+from wakesleep.running.train import steps as train_steps
 
 BASELINES = ("counting", "Beta-Bernoulli")
+HOLD = 0.7
+"""The share of the steps for which the learning rate is held; it then falls, so that phi settles."""
 
 # The paper's distances, in percentage points, by task, algorithm and K.
 PAPER = {
@@ -126,12 +127,12 @@ def settings_of(task: str, plan: Plan, recognition: str = "image") -> Settings:
 
 def _cell(cell: Row, plan: Plan, settings: Settings) -> Row:
     """Trains all seeds of one cell side by side, and reads them off at the end."""
-    data, steps = load(settings).train, cell["steps"]
-    algorithm = MAKE[cell["algorithm"]](optimiser(plan.learning_rate, steps), cell["K"])
-    state, keys = start_seeds(algorithm, build, settings, data, plan.seeds)
-    for state, _ in fit(algorithm, state, data, key=keys, steps=steps, batch_size=plan.batch_size, every=steps):
+    job = prepare_cell("automata", settings, cell, plan, every=cell["steps"], hold=HOLD)
+    data = job.dataset.train
+    state, keys = job.start_seeds(plan.seeds)
+    for state, _ in train_steps(job, state, keys=keys):
         pass
-    best = found(algorithm, state, Batch(jnp.arange(len(data)), data.x))
+    best = found(job.algorithm, state, Batch(jnp.arange(len(data)), data.x))
     paper = PAPER.get(cell["task"], {}).get(cell["algorithm"], {}).get(cell["K"])
     row = summarise(learned_noise(state), best, data.x, settings)
     example = {"noise": row["noise"][0], "rules": best.table[0, :8].tolist()}
@@ -150,12 +151,6 @@ def learned_noise(state: State) -> Float[np.ndarray, "s"]:
     """phi of each seed."""
     evaluator: Any = state.model.evaluator
     return np.asarray(jax.nn.sigmoid(evaluator.logit))
-
-
-def optimiser(learning_rate: float, steps: int) -> optax.GradientTransformation:
-    """Adam whose rate falls at the end, so that phi settles."""
-    hold = int(0.7 * steps)
-    return optax.adam(optax.linear_schedule(learning_rate, learning_rate / 100, steps - hold, hold))
 
 
 def most_probable(q: Weighted) -> Rule:

@@ -1,32 +1,17 @@
-"""What the tables of all domains share: the algorithms by name, and the start of several seeds."""
+"""What the tables of all domains share: the algorithms by the names they have there, and the training of a cell."""
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import optax
-from jaxtyping import Array, Key
 
-from wakesleep.core.algorithms import Algorithm, State, mws, rws, vimco
-from wakesleep.core.fit import fit
-from wakesleep.core.keys import fused
-from wakesleep.core.model import Model, Observations
+from wakesleep.core.algorithms import Algorithm, State
+from wakesleep.running.config import Config, make_algorithm
+from wakesleep.running.train import Job, Progress, prepare, train
 
-# Algorithms by the names they have in tables; K is the number of joint evaluations a step.
-MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
-    "MWS": lambda o, k: mws(o, *split(k)),
-    "MWS-plain": lambda o, k: mws(o, *split(k), explore=0.0),
-    "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
-    "MWS-explore": lambda o, k: mws(o, *split(k), explore=0.1),
-    "MWS-revise": lambda o, k: mws(o, *split(k), revise=0.5),
-    "MWS-fantasy": lambda o, k: mws(o, *split(k), recognition="fantasy"),
-    "MWS (M = K, R = 1)": lambda o, k: mws(o, k, 1),
-    "RWS": rws,
-    "RWS-sleep": lambda o, k: rws(o, k, recognition="sleep"),
-    "VIMCO": vimco,
-}
+CURVE_POINTS = 10
+"""How often the bound of a cell is kept, at equal distances."""
 
 
 def split(k: int) -> tuple[int, int]:
@@ -34,22 +19,45 @@ def split(k: int) -> tuple[int, int]:
     return k - k // 2, k // 2
 
 
-def start_seeds(
-    algorithm: Algorithm,
-    build: Callable[[Key[Array, ""], Any, Observations], Model],
-    settings: Any,
-    data: Observations,
-    seeds: int,
-) -> tuple[State, Array]:
-    """States for that many seeds along a leading axis, and their keys."""
+def halves(k: int) -> dict[str, int]:
+    """The sizes of MWS: M and R of `split`."""
+    return dict(zip(("memory_size", "proposals"), split(k), strict=True))
 
-    @eqx.filter_jit
-    @eqx.filter_vmap
-    def start(seed: Array) -> tuple[State, Array]:
-        key_model, key_train = jax.random.split(fused(jax.random.key(seed)))
-        return algorithm.init(build(key_model, settings, data), data), key_train
 
-    return start(jnp.arange(seeds))
+def drawn(k: int) -> dict[str, int]:
+    """The size of an algorithm without memory."""
+    return {"particles": k}
+
+
+class Variant(NamedTuple):
+    """A row of a table: an algorithm of `running.config`, its sizes for K, and options that differ from defaults."""
+
+    algorithm: str
+    sizes: Callable[[int], dict[str, int]]
+    options: dict[str, Any]
+
+    def choices(self, k: int) -> dict[str, Any]:
+        """The fields of `Config` that make it, with K joint evaluations for an observation and step."""
+        return {"algorithm": self.algorithm} | self.sizes(k) | self.options
+
+
+VARIANTS = {
+    "MWS": Variant("mws", halves, {}),
+    "MWS-plain": Variant("mws", halves, {"explore": 0.0}),
+    "MWS-expected": Variant("mws", halves, {"replay": "expected"}),
+    "MWS-explore": Variant("mws", halves, {"explore": 0.1}),
+    "MWS-revise": Variant("mws", halves, {"revise": 0.5}),
+    "MWS-fantasy": Variant("mws-fantasy", halves, {}),
+    "MWS (M = K, R = 1)": Variant("mws", lambda k: {"memory_size": k, "proposals": 1}, {}),
+    "RWS": Variant("rws", drawn, {}),
+    "RWS-sleep": Variant("rws-sleep", drawn, {}),
+    "VIMCO": Variant("vimco", drawn, {}),
+}
+
+
+def make(name: str, optimiser: optax.GradientTransformation, k: int) -> Algorithm:
+    """An algorithm by its name in tables, for K joint evaluations, with an optimiser of one's own."""
+    return make_algorithm(Config("", **VARIANTS[name].choices(k)), optimiser)
 
 
 def every_cell(plan: Any) -> list[dict[str, Any]]:
@@ -62,22 +70,37 @@ def every_cell(plan: Any) -> list[dict[str, Any]]:
     ]
 
 
+def prepare_cell(domain: str, settings: Any, cell: dict[str, Any], plan: Any, every: int, **more: Any) -> Job:
+    """The job of a cell: the plan's batch size and learning rate, the cell's algorithm, K, steps and seed."""
+    sizes = {name: getattr(plan, name) for name in ("batch_size", "learning_rate")}
+    config = Config(
+        domain,
+        steps=cell["steps"],
+        seed=cell.get("seed", 0),
+        checkpoint_every=max(every, 1),
+        settings=asdict(settings),
+        **VARIANTS[cell["algorithm"]].choices(cell["K"]),
+        **sizes,
+        **more,
+    )
+    return prepare(config)
+
+
 def train_cell(
+    domain: str,
+    settings: Any,
     cell: dict[str, Any],
     plan: Any,
-    build: Callable[[Key[Array, ""], Any, Observations], Model],
-    settings: Any,
-    data: Observations,
     watch: Callable[[int], Any] = lambda step: None,
-) -> tuple[Algorithm, State, list[tuple[int, float]]]:
-    """One seed, trained with Adam, and its mean bound at each tenth of the way; `watch` is told of steps done."""
-    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
-    key_model, key_train = jax.random.split(fused(jax.random.key(cell["seed"])))
-    state = algorithm.init(build(key_model, settings, data), data)
-    curve, every = [], max(cell["steps"] // 10, 1)
-    steps = fit(algorithm, state, data, key=key_train, steps=cell["steps"], batch_size=plan.batch_size, every=every)
-    for state, info in steps:
-        watch(int(state.step))
-        if int(state.step) % every == 0:
-            curve.append((int(state.step), float(info.bound)))
-    return algorithm, state, curve
+    **more: Any,
+) -> tuple[Job, State, list[tuple[int, float]]]:
+    """The job of one seed, its last state, and its bound at each tenth of the way; `watch` gets the steps done."""
+    every = max(cell["steps"] // CURVE_POINTS, 1)
+    job, curve = prepare_cell(domain, settings, cell, plan, every, **more), []
+
+    def report(now: Progress) -> None:
+        watch(now.step)
+        if now.step % every == 0:
+            curve.append((now.step, now.bound))
+
+    return job, train(job, None, job.start(), report), curve

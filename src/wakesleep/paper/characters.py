@@ -16,7 +16,7 @@ from wakesleep.core.evaluate import refined
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Model, Observations, score
-from wakesleep.domains.characters.data import Settings, build, splits
+from wakesleep.domains.characters.data import Settings, splits
 from wakesleep.domains.characters.evaluator import SIDE
 from wakesleep.paper.cells import every_cell, train_cell
 from wakesleep.paper.results import Row, complete
@@ -66,10 +66,9 @@ def reproduce_alphabets(output: Path, plan: Plan, report: Callable = print) -> l
 
     def compute(cell: Row) -> Row:
         settings = Settings(images="omniglot", condition="alphabet")
-        parts, _ = splits(settings)
-        _, state, curve = train_cell(cell, plan, build, settings, parts["train"])
+        job, state, curve = train_cell("characters", settings, cell, plan)
         models.save(output / "characters-alphabets.safetensors", state.model, {"settings": asdict(settings)})
-        return _remembered(state, parts["train"], curve)
+        return _remembered(state, job.dataset.train, curve)
 
     shared = {name: getattr(plan, name) for name in names}
     return complete(output / "characters-alphabets.json", shared, every_cell(plan), compute, report)
@@ -78,10 +77,10 @@ def reproduce_alphabets(output: Path, plan: Plan, report: Callable = print) -> l
 def _cell(cell: Row, plan: Plan) -> list[Row]:
     """Trains one seed and scores it on images of the training set and on others."""
     settings = Settings(images="omniglot")
+    job, state, curve = train_cell("characters", settings, cell, plan)
     parts, _ = splits(settings)
-    _, state, curve = train_cell(cell, plan, build, settings, parts["train"])
     rows = [_score(state.model, split, data, plan) for split, data in scored(parts, plan.images).items()]
-    rows[0] |= _remembered(state, parts["train"], curve)
+    rows[0] |= _remembered(state, job.dataset.train, curve)
     paper = PAPER.get(cell["algorithm"], {}).get(cell["K"])
     if paper is not None:
         rows[0]["paper"] = paper

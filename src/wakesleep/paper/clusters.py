@@ -9,18 +9,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Float
 
 from wakesleep.core.algorithms import Algorithm, State
 from wakesleep.core.evaluate import divergence, exact, exact_joint
-from wakesleep.core.fit import fit
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Batch, Model, Observations, same_program, score
-from wakesleep.domains.clusters.data import Settings, build, load, programs, true_model
-from wakesleep.paper.cells import MAKE, start_seeds
+from wakesleep.domains.clusters.data import Settings, programs, true_model
+from wakesleep.paper.cells import prepare_cell
 from wakesleep.paper.results import Row, complete
+from wakesleep.running.train import steps as train_steps
 
 # The supplement's table: improvement in KL by MWS, for each cluster variance and K.
 PAPER_SPARSITY = {
@@ -100,15 +99,14 @@ def _without_curve(row: Row) -> Row:
 def _cell(cell: Row, plan: Plan, variance: float) -> Row:
     """Trains all seeds of one cell side by side and reads their scores off along the way."""
     settings = Settings(variance=variance, data_seed=plan.data_seed)
-    dataset, truth = load(settings), true_model(settings)
-    assert dataset.test is not None
-    algorithm = MAKE[cell["algorithm"]](optax.adam(plan.learning_rate), cell["K"])
-    state, keys = start_seeds(algorithm, build, settings, dataset.train, plan.seeds)
-    read = _reader(algorithm, settings, dataset.train, dataset.test, truth)
     every, steps = plan.steps // plan.checks, [0]
+    job, truth = prepare_cell("clusters", settings, cell, plan, every), true_model(settings)
+    dataset, algorithm = job.dataset, job.algorithm
+    assert dataset.test is not None
+    state, keys = job.start_seeds(plan.seeds)
+    read = _reader(algorithm, settings, dataset.train, dataset.test, truth)
     scores = [read(state)]
-    chunks = fit(algorithm, state, dataset.train, key=keys, steps=plan.steps, batch_size=plan.batch_size, every=every)
-    for state, _ in chunks:
+    for state, _ in train_steps(job, state, keys=keys):
         step = int(state.step[0])
         if step % every == 0:
             steps.append(step)

@@ -1,6 +1,5 @@
 """A results file: a table made cell by cell, each kept as soon as it is finished."""
 
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable
@@ -9,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import jax
+from filelock import FileLock
 
+from wakesleep.data.atomic import write_whole
 from wakesleep.errors import Refusal, require_one_of
-from wakesleep.paper.cells import MAKE
-from wakesleep.running.run import write_whole
+from wakesleep.paper.cells import VARIANTS
 
 Row = dict[str, Any]
 
@@ -61,8 +61,7 @@ def _table(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
 def _append(path: Path, settings: dict[str, Any], rows: list[Row], seconds: float) -> None:
     """Adds rows to the file, which another process may have changed in the meantime."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with (path.parent / f".{path.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(path.parent / f".{path.name}.lock"):
         table = _table(path, settings)
         table["rows"] += rows
         table["cpu_seconds"] = round(table["cpu_seconds"] + seconds, 1)
@@ -103,6 +102,6 @@ def resize(
     if steps is not None:
         plan = replace(plan, steps=dict.fromkeys(plan.steps, steps) if isinstance(plan.steps, dict) else steps)
     for name in algorithms or ():
-        require_one_of("algorithm", name, tuple(MAKE))
+        require_one_of("algorithm", name, tuple(VARIANTS))
     cuts = {"seeds": seeds, "algorithms": algorithms and tuple(algorithms), "ks": ks and tuple(ks)}
     return replace(plan, **{k: v for k, v in cuts.items() if v})

@@ -19,8 +19,7 @@ from wakesleep.core.evaluate import AT_ONCE, importance, remember
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Memory, Weighted
 from wakesleep.core.model import Batch, Model, Observations, dream, over_programs
-from wakesleep.core.pretrain import pretrain
-from wakesleep.domains.strings.data import Settings, build, concepts, load, observe
+from wakesleep.domains.strings.data import Settings, concepts, observe
 from wakesleep.domains.strings.evaluator import Strings, as_text
 from wakesleep.domains.strings.explain.variants import branches, without_brackets
 from wakesleep.domains.strings.language import BAR, GENERAL, OPEN, program
@@ -106,25 +105,13 @@ def _shared(plan: Plan) -> dict[str, Any]:
 def _cell(cell: Row, plan: Plan) -> list[Row]:
     """Trains one seed and evaluates it on both splits."""
     settings = Settings(concepts="paper", hidden=plan.hidden, length=plan.length)
-    data = load(settings).train
-    algorithm, state, curve = train_cell(cell, plan, _beginning(plan), settings, data)
+    job, state, curve = train_cell("strings", settings, cell, plan, pretrain=plan.pretrain)
     rows = [evaluate(state.model, split, plan) | {"split": split} for split in ("background", "novel")]
     paper = PAPER.get(cell["algorithm"], {}).get(cell["K"])
-    rows[0] |= ({"paper": paper} if paper is not None else {}) | _found(algorithm, state, data)
+    rows[0] |= ({"paper": paper} if paper is not None else {}) | _found(job.algorithm, state, job.dataset.train)
     rows[0]["curve"] = [[step, round(bound, 3)] for step, bound in curve]
     rows[0]["prior"] = prior_samples(jax.random.key(4), state.model, 12)
     return rows
-
-
-def _beginning(plan: Plan) -> Callable[[Key[Array, ""], Settings, Observations], Model]:
-    """How a model begins: untrained, or with recognition that has slept."""
-
-    def begin(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
-        model = build(key, settings, data)
-        sizes = (plan.pretrain, plan.batch_size, plan.learning_rate)
-        return pretrain(jax.random.fold_in(key, 1), model, data, *sizes) if plan.pretrain else model
-
-    return begin
 
 
 def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
@@ -137,10 +124,9 @@ def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[
 def _sized(cell: Row, plan: Plan) -> Row:
     """Trains a model of one size: CPU milliseconds a step, once compiled, and the NLL on both splits."""
     settings = Settings(concepts="paper", hidden=cell["hidden"], length=plan.length)
-    data = load(settings).train
     marks: list[tuple[int, float]] = []
     mark = lambda step: marks.append((step, time.process_time()))  # noqa: E731
-    _, state, _ = train_cell(cell, plan, _beginning(plan), settings, data, mark)
+    _, state, _ = train_cell("strings", settings, cell, plan, mark, pretrain=plan.pretrain)
     paces = [(later - sooner) / (b - a) for (a, sooner), (b, later) in itertools.pairwise(marks)]
     found = {split: evaluate(state.model, split, plan) for split in ("background", "novel")}
     return {

@@ -12,7 +12,7 @@ from wakesleep.core.algorithms import State
 from wakesleep.core.evaluate import importance
 from wakesleep.core.memory import Memory, posterior
 from wakesleep.core.model import Model, Observations
-from wakesleep.domains.timeseries.data import CLASSIC, Settings, build, draw, load, true_variables
+from wakesleep.domains.timeseries.data import CLASSIC, Settings, draw, true_variables
 from wakesleep.domains.timeseries.evaluator import begin
 from wakesleep.domains.timeseries.explain.knowledge import fitted_to, shipped
 from wakesleep.domains.timeseries.explain.search import Effort, search
@@ -116,10 +116,9 @@ def bound(cell: Row, plan: Plan) -> Row:
         scaled=False,
         fit_steps=plan.fit_steps,
     )
-    data = load(settings).train
-    _, state, found = train_cell(cell, plan, build, settings, data)
+    job, state, found = train_cell("timeseries", settings, cell, plan)
     curve = [[step, round(bound, 2)] for step, bound in found]
-    return {"curve": curve, **_final(state, data, cell["K"]), "likelihoods": _likelihoods(cell, plan)}
+    return {"curve": curve, **_final(state, job.dataset.train, cell["K"]), "likelihoods": _likelihoods(cell, plan)}
 
 
 def _likelihoods(cell: Row, plan: Plan) -> int:

@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 
 from wakesleep import domains
-from wakesleep.core import weights
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Observations, dream
@@ -15,9 +14,10 @@ from wakesleep.domains import learned
 from wakesleep.domains.contract import Explainer, files_of
 from wakesleep.domains.learned import Trained
 from wakesleep.domains.programs import Programs, Samples
+from wakesleep.domains.shipped import read_notes
 from wakesleep.errors import Refusal, require_at_least
 from wakesleep.running.evaluate import load_run
-from wakesleep.running.train import posterior as remembered
+from wakesleep.running.programs import posterior as remembered
 
 ROWS_SHOWN = 10
 
@@ -29,7 +29,7 @@ def trained(target: str) -> Trained:
         job, state = load_run(path)
         return Trained(job.domain, job.config.settings, state.model, job.dataset.train, target)
     if path.suffix == ".safetensors":
-        reference = weights.read_notes(path).get("domain")
+        reference = read_notes(path).get("domain")
         if not isinstance(reference, str):
             raise Refusal(f"{path} does not say of which domain it is: make it anew with `wakesleep ship`.")
         return learned.from_file(domains.domain(reference, given=False), path)

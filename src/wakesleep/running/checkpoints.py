@@ -1,4 +1,4 @@
-"""Checkpoints: Orbax's, written while training goes on, each process its own shards, whole or not at all.
+"""Checkpoints, written by Orbax while training goes on, each process its own shards, whole or not at all.
 
 A checkpoint is a folder named by its step with `state` (Orbax's), `memory` where memory rows are kept on the host,
 and `digest.json`, against which every byte is checked before anything is read.
@@ -23,11 +23,14 @@ from wakesleep.core.fit import data_mesh, is_shaped, shardings
 from wakesleep.data import atomic as files
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
+from wakesleep.running.cluster import is_broken
 
-KEPT = 3
+CHECKPOINTS_KEPT = 3
 DIGEST = "digest.json"
-SECONDS = 3600
-"""How long a checkpoint may take to be written."""
+WRITE_SECONDS = 3600
+"""The longest time that writing a checkpoint may take."""
+STEP_DIGITS = 9
+REASON_LENGTH = 200
 REASONS = ("No space left on device", "Disk quota exceeded", "File too large", "Permission denied")
 
 
@@ -38,32 +41,44 @@ class Saver:
         from orbax.checkpoint import AsyncCheckpointer, PyTreeCheckpointHandler
         from orbax.checkpoint.options import AsyncOptions
 
-        # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
-        logging.getLogger("absl").setLevel(logging.CRITICAL)
-        self.hooks = sys.excepthook, sys.unraisablehook
-        sys.excepthook = _ignoring_stragglers(sys.excepthook, lambda kind, error, trace: error)
-        sys.unraisablehook = _ignoring_stragglers(sys.unraisablehook, lambda given: given.exc_value)
         self.folder = folder
         self.error: BaseException | None = None
         self.step: int | None = None
         self.thread: threading.Thread | None = None
-        self.orbax = AsyncCheckpointer(PyTreeCheckpointHandler(), async_options=AsyncOptions(timeout_secs=SECONDS))
+        self.orbax = AsyncCheckpointer(
+            PyTreeCheckpointHandler(), async_options=AsyncOptions(timeout_secs=WRITE_SECONDS)
+        )
 
     def __enter__(self) -> "Saver":
+        # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
+        log = logging.getLogger("absl")
+        self.before = sys.excepthook, sys.unraisablehook, log.level
+        log.setLevel(logging.CRITICAL)
+        sys.excepthook = _ignoring_stragglers(sys.excepthook, lambda kind, error, trace: error)
+        sys.unraisablehook = _ignoring_stragglers(sys.unraisablehook, lambda given: given.exc_value)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        try:
+            self._leave(error)
+        finally:
+            sys.excepthook, sys.unraisablehook, level = self.before
+            logging.getLogger("absl").setLevel(level)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Waits for the checkpoint that was begun; of two errors, the one that ended training is told."""
+        if error is None:
             self.wait()
             processes.meet("the last checkpoint is written")
             self.orbax.close()
-            sys.excepthook, sys.unraisablehook = self.hooks
+        elif self.thread is not None and not is_broken(error):
+            self.thread.join()
 
     def save(self, state: State) -> None:
-        """Begins to write a checkpoint of the state, which may change as soon as this returns."""
+        """Begins to write a checkpoint; the state may change as soon as this returns."""
         self.wait()
         step = int(np.max(state.step))
-        final = self.folder / _name(step)
+        final = self.folder / folder_name(step)
         if processes.any_says(final.exists()):
             return
         unfinished = final.with_name(f".{final.name}{files.UNFINISHED}")
@@ -80,19 +95,19 @@ class Saver:
         self.thread.start()
 
     def _finish(self, unfinished: Path, final: Path) -> None:
-        """Waits for every process's shards; the primary then seals the checkpoint and drops an old one."""
+        """Waits for the shards of all processes; the primary then publishes the checkpoint and removes an old one."""
         try:
             self.orbax.wait_until_finished()
             if processes.primary():
                 (unfinished / DIGEST).write_text(json.dumps(files.digests(unfinished, DIGEST), indent=0))
                 files.publish(unfinished, final)
-                for old in steps_saved(self.folder)[:-KEPT]:
-                    files.remove(self.folder / _name(old))
+                for old in steps_saved(self.folder)[:-CHECKPOINTS_KEPT]:
+                    files.remove(self.folder / folder_name(old))
         except BaseException as error:
             self.error = error
 
     def wait(self) -> None:
-        """Waits until the checkpoint that was begun is whole, and refuses if it could not be written."""
+        """Waits until the checkpoint that was begun is whole; refuses if it could not be written."""
         if self.thread is not None:
             self.thread.join()
             self.thread = None
@@ -105,7 +120,7 @@ class Saver:
             self._refuse(error)
 
     def _refuse(self, error: BaseException) -> None:
-        if isinstance(error, Refusal) or processes.is_broken(error):
+        if isinstance(error, Refusal) or is_broken(error):
             raise error
         if processes.primary():
             files.sweep(self.folder)
@@ -118,34 +133,34 @@ class Saver:
 
 
 def steps_saved(folder: Path) -> list[int]:
-    """The steps at which there are checkpoints, in order."""
+    """The steps that have checkpoints, in order."""
     return sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
 
 
 def rewind(folder: Path, step: int) -> None:
-    """Drops the checkpoints after a step, and what killed processes left."""
+    """Removes the checkpoints after a step, and what killed processes left."""
     for later in (s for s in steps_saved(folder) if s > step):
-        files.remove(folder / _name(later))
+        files.remove(folder / folder_name(later))
     files.sweep(folder)
 
 
 def find(folder: Path, step: int | None = None) -> Path:
-    """The checkpoint of that step (the last by default), of which every byte is as it was written."""
+    """The checkpoint of a step, by default the last, after every byte of it was compared with its digest."""
     saved = steps_saved(folder)
     step = saved[-1] if step is None and saved else step
     if step not in saved:
         had = ", ".join(map(str, saved)) or "none"
         raise Refusal(f"{folder.parent} has no checkpoint of step {step}; it has {had}.")
-    path = folder / _name(step)
+    path = folder / folder_name(step)
     processes.by_primary(lambda: _check_digests(path, [s for s in saved if s < step]))
     return path
 
 
 def restore(path: Path, like: State, mesh: Mesh | None = None, host: Path | None = None) -> State:
-    """A state like the given one, of arrays or of shapes alone, with what the checkpoint holds, on the mesh.
+    """The state that a checkpoint holds, on the mesh; `like` has its structure, with arrays or their shapes.
 
-    It does not matter on how many devices or processes it was saved. A memory that was kept on the host is copied to
-    the folder `host`, or else is there to be read only.
+    The number of devices and processes that saved it does not matter. A memory that was kept on the host is copied to
+    the folder `host`, or mapped for reading where none is given.
     """
     from orbax.checkpoint import ArrayRestoreArgs, PyTreeCheckpointer
 
@@ -169,19 +184,20 @@ def restore(path: Path, like: State, mesh: Mesh | None = None, host: Path | None
 
 
 def named(state: State) -> dict[str, Any]:
-    """The leaves of a state that are arrays, or say where they live, under the names of their places."""
+    """The leaves of a state that are arrays, shapes or shardings, by their paths in the state."""
     leaves = jax.tree_util.tree_leaves_with_path(
         eqx.filter(state, lambda a: is_shaped(a) or isinstance(a, jax.sharding.Sharding))
     )
     return {f"{i:03d}{jax.tree_util.keystr(path)}": leaf for i, (path, leaf) in enumerate(leaves)}
 
 
-def _name(step: int) -> str:
-    return f"{step:09d}"
+def folder_name(step: int) -> str:
+    """The name of the folder of a checkpoint."""
+    return f"{step:0{STEP_DIGITS}d}"
 
 
 def _check_digests(path: Path, earlier: list[int]) -> None:
-    """Refuses a checkpoint that is not, byte for byte, what was written."""
+    """Refuses a checkpoint of which any byte differs from what was written."""
     try:
         written = json.loads((path / DIGEST).read_text())
         # Until memory could be kept on the host, names were those within `state`.
@@ -197,9 +213,9 @@ def _check_digests(path: Path, earlier: list[int]) -> None:
 
 
 def _ignoring_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Callable[..., Any]:
-    """The hook, but for writes that end after another has failed: they find Orbax's event loop closed and say so.
+    """The hook without one error: a write that ends after another has failed finds Orbax's event loop closed.
 
-    They say it from a thread of their own, through the one hook or the other.
+    Its thread reports that through one of the two hooks.
     """
 
     def told(*given: Any) -> None:
@@ -211,8 +227,10 @@ def _ignoring_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any])
 
 
 def _reason(error: BaseException) -> str:
-    """Why, without the paths and source lines that libraries add."""
+    """The reason of an error, without the paths and source lines that libraries add."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = str(error)
-    return next((w for w in REASONS if w.lower() in text.lower()), text.strip().split("\n", maxsplit=1)[0][:200])
+    return next(
+        (w for w in REASONS if w.lower() in text.lower()), text.strip().split("\n", maxsplit=1)[0][:REASON_LENGTH]
+    )

@@ -1,4 +1,4 @@
-"""A memory kept on the host: a file for each of its arrays, mapped into memory, of which only some rows move."""
+"""A memory kept on the host: each array is a file mapped into memory, and only chosen rows move to the devices."""
 
 import shutil
 from pathlib import Path
@@ -9,48 +9,48 @@ import numpy as np
 
 from wakesleep.core.memory import Memory
 
-BLOCK = 65536
+ROWS_WRITTEN_AT_ONCE = 65536
 
 
 def make(folder: Path, shape: Memory | None) -> Memory | None:
-    """An empty memory of that shape in a folder, which is made anew."""
+    """Makes an empty memory of the given shape in a folder, in place of what the folder held."""
     if shape is None:
         return None
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     memory: Memory = jax.tree_util.tree_map_with_path(lambda path, a: _create(folder / _name(path), a), shape)
-    for first in range(0, len(memory.log_joint), BLOCK):
-        memory.log_joint[first : first + BLOCK] = -np.inf
+    for first in range(0, len(memory.log_joint), ROWS_WRITTEN_AT_ONCE):
+        memory.log_joint[first : first + ROWS_WRITTEN_AT_ONCE] = -np.inf
     return memory
 
 
 def attach(folder: Path, shape: Memory, mode: Literal["r", "r+"] = "r") -> Memory:
-    """The memory in a folder: mode `r` to read it, `r+` to change it."""
+    """Maps the memory in a folder: mode `r` to read it, `r+` to change it."""
     memory: Memory = jax.tree_util.tree_map_with_path(lambda path, _: np.load(folder / _name(path), mode), shape)
     return memory
 
 
 def save(memory: Memory, folder: Path) -> None:
-    """Writes the memory as it now is into a folder."""
+    """Writes a memory into a new folder."""
     folder.mkdir()
     for path, a in jax.tree_util.tree_leaves_with_path(memory):
         np.save(folder / _name(path), a)
 
 
 def copy(saved: Path, folder: Path, shape: Memory) -> Memory:
-    """A memory to change in a folder, made anew, as it was saved in another."""
+    """Copies a saved memory to a folder, in place of what the folder held, and maps the copy for writing."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(saved, folder)
     return attach(folder, shape, "r+")
 
 
 def take(tree: Any, rows: list[slice]) -> Any:
-    """Those rows of the host's arrays, copied."""
+    """Copies the given rows of each array."""
     return jax.tree.map(lambda a: np.concatenate([a[some] for some in rows]), tree)
 
 
 def give(memory: Memory | None, rows: list[slice], new: Memory | None) -> None:
-    """Writes rows back to where they were taken from."""
+    """Writes new values to the rows that `take` copied."""
 
     def put(a: np.ndarray, b: Any) -> None:
         done, host = 0, np.asarray(b)

@@ -1,8 +1,8 @@
-"""Training on data that do not fit on the devices: a chunk of rows at a time, with their memory, from the host.
+"""Training on data that do not fit on the devices: one chunk of rows and their memory at a time, from the host.
 
-A chunk is drawn as many small blocks of neighbouring rows, so that reading is quick and a chunk is like the whole.
-It stays for as many steps as give each of its rows one visit on average. What is on the devices never depends on
-anything but the step, so a run that was stopped goes on as if never stopped.
+A chunk consists of many small blocks of neighbouring rows, so that reading is fast and the chunk resembles the whole.
+It stays for as many steps as give each of its rows one visit on average. Which rows are on the devices depends on the
+step alone, so a run that was stopped goes on as if never stopped.
 """
 
 from collections.abc import Iterator
@@ -19,32 +19,33 @@ from wakesleep.core.model import Observations
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
 
-BLOCKS = 64
+BLOCKS_IN_CHUNK = 64
 
 
 class Plan(NamedTuple):
-    """Which rows are on the devices at which step."""
+    """Decides which rows are on the devices at each step."""
 
     n: int
-    """Observations."""
+    """Number of observations."""
     block: int
-    """Neighbouring rows that are read together."""
+    """Number of neighbouring rows that are read together."""
     blocks: int
-    """Blocks in a chunk."""
+    """Number of blocks in a chunk."""
     steps: int
-    """Steps for which a chunk stays."""
+    """Number of steps for which a chunk stays."""
     seed: tuple[int, ...]
+    """Seed of the order of the blocks."""
 
     @property
     def chunk(self) -> int:
-        """Rows in a chunk."""
+        """Number of rows in a chunk."""
         return self.block * self.blocks
 
     def rows(self, index: int) -> list[slice]:
-        """The rows of a chunk.
+        """The rows of a chunk, as slices.
 
-        A pass visits every block in an order of its own, all blocks turned by an offset of its own; what is left over
-        by chunks of equal size is left out of that pass.
+        Each pass over the data draws an order of the blocks and an offset by which all blocks are rotated. Rows that
+        do not fill a chunk are left out of that pass.
         """
         count, a_pass = self.n // self.block, self.n // self.chunk
         rng = np.random.default_rng([*self.seed, index // a_pass])
@@ -61,13 +62,13 @@ class Plan(NamedTuple):
 
 
 def plan(n: int, rows: int, batch_size: int, key: Key[Array, ""], devices: int) -> Plan:
-    """A plan for chunks of at most so many rows."""
+    """A plan whose chunks have at most `rows` rows."""
     if not batch_size <= rows <= n:
         raise Refusal(
             f"rows_at_once must lie between the batch_size ({batch_size}) and the {n} observations, but {rows} was "
             "given."
         )
-    blocks = min(BLOCKS, rows)
+    blocks = min(BLOCKS_IN_CHUNK, rows)
     made = Plan(n, rows // blocks, blocks, 0, tuple(np.asarray(jax.random.key_data(key)).tolist()))
     check_batch(made.chunk, batch_size, devices)
     return made._replace(steps=max(made.chunk // batch_size, 1))
@@ -85,10 +86,10 @@ def fit_chunks(
     every: int = 1000,
     mesh: Mesh | None = None,
 ) -> Iterator[tuple[State, Info]]:
-    """`fit`, with observations and memory on the host and so many rows of them on the devices.
+    """Trains as `fit` does, with data and memory on the host and at most `rows_at_once` rows on the devices.
 
-    The memory is a NumPy array, or mapped from a file, and changes in place; a yielded state has all of it. It is for
-    one process: with several, each has a share of the rows.
+    The memory is a NumPy array, in memory or mapped from a file, and is updated in place; a yielded state has all of
+    it. Only one process is supported: with several, each has a share of the rows anyway.
     """
     mesh = mesh or data_mesh(1)
     chosen = plan(len(data), rows_at_once, batch_size, key, mesh.size)

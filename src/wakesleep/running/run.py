@@ -6,7 +6,7 @@ all, so that a process killed at any moment leaves a directory that can be resum
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,51 +14,10 @@ from jax.sharding import Mesh
 
 from wakesleep.core.algorithms import State
 from wakesleep.data.atomic import beside, write_whole
-from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
+from wakesleep.errors import Refusal
 from wakesleep.running import checkpoints
 from wakesleep.running.checkpoints import Saver
-
-ALGORITHMS = ("mws", "mws-fantasy", "rws", "rws-sleep", "vimco")
-
-
-@dataclass(frozen=True)
-class Config:
-    """All that determines a run."""
-
-    domain: str
-    algorithm: str = "mws"
-    memory_size: int = 5
-    proposals: int = 5
-    replay: str = "draw"
-    explore: float | None = None
-    revise: float = 0.0
-    particles: int = 10
-    pretrain: int = 0
-    """Steps of sleep before the first, in which recognition alone learns."""
-    steps: int = 10_000
-    batch_size: int = 20
-    learning_rate: float = 1e-3
-    seed: int = 0
-    checkpoint_every: int = 5000
-    rows_at_once: int = 0
-    """Observations that are on the devices with their memory, the rest being on the host; 0 for all."""
-    settings: dict[str, Any] = field(default_factory=dict)
-    data_digest: str = ""
-    version: str = ""
-
-    def __post_init__(self) -> None:
-        """Refuses impossible values."""
-        require_one_of("algorithm", self.algorithm, ALGORITHMS)
-        require_one_of("replay", self.replay, ("draw", "expected"))
-        for name in ("memory_size", "proposals", "steps", "batch_size", "checkpoint_every"):
-            require_at_least(name, getattr(self, name), 1)
-        for name in ("pretrain", "rows_at_once"):
-            require_at_least(name, getattr(self, name), 0)
-        require_share("explore", self.explore or 0.0)
-        require_share("revise", self.revise)
-        require_at_least("particles", self.particles, 2 if self.algorithm == "vimco" else 1)
-        if not self.learning_rate > 0:
-            raise Refusal(f"learning_rate must be positive, but {self.learning_rate} was given.")
+from wakesleep.running.config import Config, parse
 
 
 @dataclass(frozen=True)
@@ -75,7 +34,7 @@ class Run:
 
     @property
     def memory(self) -> Path:
-        """The folder of the memory at work, where it is kept on the host; checkpoints have copies of it."""
+        """The folder of the memory in use, where it is kept on the host; checkpoints have copies of it."""
         return self.path / "memory"
 
     @property
@@ -85,7 +44,7 @@ class Run:
 
 
 def create(path: Path, config: Config) -> Run:
-    """A new run directory; one that exists is never written over."""
+    """Makes a run directory; one that exists is never written over."""
     if path.exists():
         raise Refusal(f"{path} exists already: resume it (wakesleep resume {path}) or choose another directory.")
     unfinished = beside(path)
@@ -96,43 +55,41 @@ def create(path: Path, config: Config) -> Run:
 
 
 def reconfigure(run: Run, config: Config) -> Run:
-    """The run with another configuration."""
+    """Writes another configuration into a run directory, and returns the run with it."""
     write_whole(run.path / "config.json", json.dumps(asdict(config), indent=2, default=str) + "\n")
     return Run(run.path, config)
 
 
 def open_run(path: Path) -> Run:
-    """An existing run directory."""
+    """The run of an existing run directory."""
     file = path / "config.json"
     if not file.is_file():
         raise Refusal(f"{path} is not a run directory: it has no config.json.")
     try:
-        given = json.loads(file.read_text())
-        known = {f.name for f in fields(Config)}
-        if unknown := sorted(set(given) - known):
-            raise Refusal(f"{file} has unknown settings: {', '.join(unknown)}; known are {', '.join(sorted(known))}.")
-        return Run(path, Config(**given))
-    except (json.JSONDecodeError, UnicodeDecodeError, TypeError) as error:
+        return Run(path, parse(json.loads(file.read_text())))
+    except Refusal as refusal:
+        raise Refusal(f"{file} cannot be used: {refusal}") from None
+    except (ValueError, RecursionError) as error:
         raise Refusal(f"{file} is damaged ({error}).") from None
 
 
 def save(run: Run, state: State) -> Path:
-    """Writes a checkpoint and waits until it is whole."""
+    """Writes a checkpoint, waits until it is whole, and returns its folder."""
     with Saver(run.checkpoints) as saver:
         saver.save(state)
-    return run.checkpoints / f"{steps_saved(run)[-1]:09d}"
+    return run.checkpoints / checkpoints.folder_name(steps_saved(run)[-1])
 
 
 def steps_saved(run: Run) -> list[int]:
-    """The steps at which there are checkpoints, in order."""
+    """The steps that have checkpoints, in order."""
     return checkpoints.steps_saved(run.checkpoints)
 
 
 def restore(run: Run, start: State, step: int | None = None, mesh: Mesh | None = None, change: bool = True) -> State:
-    """The state saved at that step (the last by default), on the mesh; `start` where nothing was saved yet.
+    """The state saved at a step, by default the last, on the mesh; `start` where nothing was saved yet.
 
-    Where something was saved, `start` may have the shapes of arrays in their stead. A memory that is kept on the host
-    is copied from the checkpoint, unless it is not to change.
+    Where something was saved, `start` may have shapes in place of arrays. A memory that is kept on the host is copied
+    from the checkpoint if it is to `change`, and otherwise mapped for reading.
     """
     if step is None and not steps_saved(run):
         return start
@@ -147,17 +104,20 @@ def record(run: Run, line: dict[str, Any]) -> None:
 
 
 def history(run: Run) -> Iterator[dict[str, Any]]:
-    """The metrics, without a last line that was cut off."""
+    """The metrics up to the first line that is cut off or damaged."""
     if run.metrics.exists():
-        for line in run.metrics.read_text().splitlines():
+        for text in run.metrics.read_text(errors="replace").splitlines():
             try:
-                yield json.loads(line)
+                line = json.loads(text)
             except json.JSONDecodeError:
                 return
+            if not (isinstance(line, dict) and isinstance(line.get("step"), int)):
+                return
+            yield line
 
 
 def rewind(run: Run, step: int) -> None:
-    """Drops what lies after a step: metrics lost with a killed process, checkpoints that were not chosen."""
+    """Removes the metrics and checkpoints after a step."""
     checkpoints.rewind(run.checkpoints, step)
     lines = [json.dumps(line) + "\n" for line in history(run) if line["step"] <= step]
     write_whole(run.metrics, "".join(lines))

@@ -1,8 +1,10 @@
-"""A run from its configuration: what to learn from, with what, and the loop around its checkpoints."""
+"""The trainer: a configuration becomes a `Job`, and a job is trained, with checkpoints if it has a run directory.
+
+Everything that trains goes through `prepare` and `steps`: the commands, the tables of the paper, and `train` here.
+"""
 
 import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,101 +13,30 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
 from wakesleep.core import processes
-from wakesleep.core.algorithms import Algorithm, Info, Means, State, mws, rws, vimco
-from wakesleep.core.fit import begin, check_batch, fit, whole
+from wakesleep.core.algorithms import Algorithm, Info, Means, State
+from wakesleep.core.fit import begin, check_batch, fit
 from wakesleep.core.keys import fused
-from wakesleep.core.memory import Weighted
-from wakesleep.core.model import Batch, Model, Observations
+from wakesleep.core.model import Model, Observations
 from wakesleep.core.pretrain import pretrain
+from wakesleep.data.memmap import is_store
 from wakesleep.domains import domain as find_domain
 from wakesleep.domains.contract import Dataset, Domain
+from wakesleep.domains.references import absolute
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
 from wakesleep.running import run as runs
-from wakesleep.running import stores
 from wakesleep.running.checkpoints import Saver
+from wakesleep.running.config import Config, make_algorithm
 from wakesleep.running.out_of_core import fit_chunks, plan
-from wakesleep.running.run import Config, Run
+from wakesleep.running.reference import digest
+from wakesleep.running.run import Run
+from wakesleep.running.store import read_dataset
 
-PROGRAMS_LISTED = 1000
-
-
-class Job(NamedTuple):
-    """A configuration brought to life."""
-
-    config: Config
-    domain: Domain
-    settings: Any
-    dataset: Dataset
-    algorithm: Algorithm
-
-    def model(self) -> Model:
-        """The untrained model of the run's seed."""
-        key, _ = _keys(self.config.seed)
-        return self.domain.build(key, self.settings, self.dataset.train)
-
-    def start(
-        self,
-        mesh: Mesh | None = None,
-        host: Path | None = None,
-        report: Callable[["Progress"], None] = lambda _: None,
-    ) -> State:
-        """The state before the first step; a memory that is to be kept on the host is made in the folder `host`."""
-        model = self._slept(report) if self.config.pretrain else self.model()
-        if self.config.rows_at_once and host is not None:
-            first = begin(self.algorithm, model, self.dataset.train[:1])
-            return first._replace(memory=hosted.make(host, self.shape().memory))
-        return begin(self.algorithm, model, self.dataset.train, mesh)
-
-    def _slept(self, report: Callable[["Progress"], None]) -> Model:
-        """The model with recognition that has been pre-trained."""
-        config, key = self.config, jax.random.fold_in(_keys(self.config.seed)[0], 1)
-        sizes = (config.pretrain, config.batch_size, config.learning_rate)
-
-        def tell(state: State, info: Info) -> None:
-            report(Progress(int(state.step), config.pretrain, float(info.bound)))
-
-        return pretrain(key, self.model(), self.dataset.train, *sizes, tell)
-
-    def shape(self) -> State:
-        """That state with the shapes of its arrays alone."""
-        data = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), self.dataset.train)
-        state: State = eqx.filter_eval_shape(self.algorithm.init, self.model(), data)
-        return state
-
-
-def prepare(config: Config, devices: int = 1) -> Job:
-    """Everything a run needs, checked before any work is done or any directory made."""
-    domain = find_domain(config.domain)
-    settings = domain.configure(config.settings)
-    source = getattr(settings, domain.data_setting)
-    dataset = stores.read(source, domain) if stores.is_store(source) else domain.load(settings)
-    if config.rows_at_once:
-        plan(len(dataset.train), config.rows_at_once, config.batch_size, _keys(config.seed)[1], devices)
-    else:
-        check_batch(len(dataset.train), config.batch_size, devices)
-    job = Job(config, domain, settings, dataset, algorithm(config))
-    digest = dataset.digest or _digest(dataset.train)
-    if config.data_digest and config.data_digest != digest:
-        raise Refusal("The data are not those that the run was started with: bring them back, or start a new run.")
-    return job._replace(config=replace(config, data_digest=digest))
-
-
-def algorithm(config: Config) -> Algorithm:
-    """The algorithm that the configuration names."""
-    optimiser = optax.adam(config.learning_rate)
-    if config.algorithm.startswith("mws"):
-        recognition = "fantasy" if config.algorithm == "mws-fantasy" else "replay"
-        sizes, shares = (config.memory_size, config.proposals), (config.explore, config.revise)
-        return mws(optimiser, *sizes, recognition, config.replay, *shares)
-    if config.algorithm == "vimco":
-        return vimco(optimiser, config.particles)
-    return rws(optimiser, config.particles, "sleep" if config.algorithm == "rws-sleep" else "wake")
+DIGEST_LENGTH = 32
 
 
 class Progress(NamedTuple):
@@ -116,17 +47,114 @@ class Progress(NamedTuple):
     bound: float
 
 
+Report = Callable[[Progress], None]
+
+
+class Job(NamedTuple):
+    """A configuration with everything that it names."""
+
+    config: Config
+    domain: Domain
+    settings: Any
+    dataset: Dataset
+    algorithm: Algorithm
+
+    def model(self) -> Model:
+        """The untrained model of the run's seed."""
+        return self.domain.build(_keys(self.config.seed)[0], self.settings, self.dataset.train)
+
+    def start(self, mesh: Mesh | None = None, host: Path | None = None, report: Report = lambda now: None) -> State:
+        """The state before the first step; with `rows_at_once`, its memory is made in the folder `host`."""
+        model = self._slept(report) if self.config.pretrain else self.model()
+        if self.config.rows_at_once and host is not None:
+            first = begin(self.algorithm, model, self.dataset.train[:1])
+            return first._replace(memory=hosted.make(host, self.shape().memory))
+        return begin(self.algorithm, model, self.dataset.train, mesh)
+
+    def start_seeds(self, count: int) -> tuple[State, Key[Array, "s"]]:
+        """The states before the first step for seeds 0 to `count` - 1, stacked, and their keys for `steps`."""
+        given = self.settings, self.dataset.train
+
+        @eqx.filter_jit
+        @eqx.filter_vmap
+        def start(seed: Array) -> tuple[State, Array]:
+            key_model, key_train = _keys(seed)
+            return self.algorithm.init(self.domain.build(key_model, *given), self.dataset.train), key_train
+
+        return start(jnp.arange(count))
+
+    def shape(self) -> State:
+        """The state before the first step with shapes in place of arrays."""
+        data = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), self.dataset.train)
+        state: State = eqx.filter_eval_shape(self.algorithm.init, self.model(), data)
+        return state
+
+    def _slept(self, report: Report) -> Model:
+        """The model with pre-trained recognition."""
+        config, key = self.config, jax.random.fold_in(_keys(self.config.seed)[0], 1)
+        sizes = (config.pretrain, config.batch_size, config.learning_rate)
+
+        def tell(state: State, info: Info) -> None:
+            report(Progress(int(state.step), config.pretrain, float(info.bound)))
+
+        return pretrain(key, self.model(), self.dataset.train, *sizes, tell)
+
+
+def prepare(config: Config, devices: int = 1, given: bool = False) -> Job:
+    """The job of a configuration, checked before any work is done or any directory made.
+
+    The job's configuration also records the absolute path of the domain's file and the digests of file and data.
+    `given` says that the user named the domain just now, so that its code may be run.
+    """
+    config = replace(config, domain=absolute(config.domain))
+    domain, algorithm = find_domain(config.domain, given), make_algorithm(config)
+    settings = domain.configure(config.settings)
+    source: Any = getattr(settings, domain.data_setting, None)
+    dataset = read_dataset(source, domain) if is_store(source) else domain.load(settings)
+    if config.rows_at_once:
+        plan(len(dataset.train), config.rows_at_once, config.batch_size, _keys(config.seed)[1], devices)
+    else:
+        check_batch(len(dataset.train), config.batch_size, devices)
+    data_digest = dataset.digest or _digest(dataset.train)
+    if config.data_digest and config.data_digest != data_digest:
+        raise Refusal("The data are not those that the run was started with: bring them back, or start a new run.")
+    domain_digest = config.domain_digest or digest(config.domain)
+    config = replace(config, data_digest=data_digest, domain_digest=domain_digest)
+    return Job(config, domain, settings, dataset, algorithm)
+
+
+def steps(
+    job: Job, state: State, mesh: Mesh | None = None, keys: Key[Array, "s"] | None = None
+) -> Iterator[tuple[State, Info]]:
+    """Trains to the last step, yielding the state and the mean report at each checkpoint and about once a second.
+
+    The given state is consumed, and so is each yielded one by the next steps. With the `keys` of `start_seeds` the
+    seeds train side by side.
+    """
+    config = job.config
+    given: dict[str, Any] = {
+        "key": _keys(config.seed)[1] if keys is None else keys,
+        "steps": config.steps,
+        "batch_size": config.batch_size,
+        "every": config.checkpoint_every,
+        "mesh": mesh,
+    }
+    if config.rows_at_once:
+        return fit_chunks(job.algorithm, state, job.dataset.train, rows_at_once=config.rows_at_once, **given)
+    return fit(job.algorithm, state, job.dataset.train, consume=True, **given)
+
+
 def train(
     job: Job,
     run: Run | None,
     state: State,
-    report: Callable[[Progress], None] = lambda _: None,
+    report: Report = lambda now: None,
     stop: Callable[[], bool] = lambda: False,
     mesh: Mesh | None = None,
 ) -> State:
-    """Goes on to the last step, or until `stop` says so in any process; with a run, what was learned is saved there.
+    """Trains to the last step, or until `stop` is true in any process, and returns the state reached.
 
-    The given state is consumed.
+    With a run, metrics and checkpoints are written there. The given state is consumed.
     """
     if run is None:
         return _follow(job, state, report, stop, mesh, lambda *_: None)
@@ -145,21 +173,21 @@ def train(
 def _follow(
     job: Job,
     state: State,
-    report: Callable[[Progress], None],
+    report: Report,
     stop: Callable[[], bool],
     mesh: Mesh | None,
     keep: Callable[[State, dict[str, float] | None], None],
 ) -> State:
-    """The loop of `train`: `keep` sees each state, with the mean report since the last one where it is to be saved."""
-    config, every, pending = job.config, job.config.checkpoint_every, Means()
+    """The loop of `train`. `keep` gets each state, with the means since the last checkpoint where one is due."""
+    config, pending = job.config, Means()
     before = int(state.step)
-    for state, info in _chunks(job, state, mesh):
+    for state, info in steps(job, state, mesh):
         step = int(state.step)
         pending.add(info, step - before)
         before = step
         report(Progress(step, config.steps, float(info.bound)))
         stopping = processes.any_says(stop())
-        due = step % every == 0 or step == config.steps or stopping
+        due = step % config.checkpoint_every == 0 or step == config.steps or stopping
         keep(state, pending.means() if due else None)
         pending = Means() if due else pending
         if stopping:
@@ -167,69 +195,15 @@ def _follow(
     return state
 
 
-def _chunks(job: Job, state: State, mesh: Mesh | None) -> Iterator[tuple[State, Info]]:
-    config = job.config
-    given: dict[str, Any] = {
-        "key": _keys(config.seed)[1],
-        "steps": config.steps,
-        "batch_size": config.batch_size,
-        "every": config.checkpoint_every,
-        "mesh": mesh,
-    }
-    if config.rows_at_once:
-        return fit_chunks(job.algorithm, state, job.dataset.train, rows_at_once=config.rows_at_once, **given)
-    return fit(job.algorithm, state, job.dataset.train, consume=True, **given)
-
-
-def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int = 0) -> Weighted:
-    """Weighted programs for those training rows (all by default)."""
-    chosen = np.arange(len(job.dataset.train)) if rows is None else np.asarray(rows)
-    some = job.dataset.train[chosen]
-    model, memory = whole((state.model, jax.tree.map(lambda a: a[chosen], state.memory)))
-    state = State(jnp.zeros((), jnp.int32), model, None, memory)
-    batch = Batch(jnp.arange(len(chosen)), some.x, some.c)
-    return eqx.filter_jit(job.algorithm.posterior)(fused(jax.random.key(seed)), state, batch)
-
-
-def describe(
-    domain: Domain, weighted: Weighted, data: Observations, names: Sequence[str], most: int = 5
-) -> list[dict[str, Any]]:
-    """For each observation its name and its most probable programs in words."""
-    programs, log_weight, x = jax.tree.map(np.asarray, (*weighted, data.x))
-    described = []
-    for row, name in enumerate(names):
-        order = [k for k in np.argsort(-log_weight[row], kind="stable") if np.isfinite(log_weight[row, k])]
-        found: dict[str, dict[str, Any]] = {}
-        for k in order:
-            z = jax.tree.map(lambda a, k=k, row=row: a[row, k], programs)
-            one = found.setdefault(text := domain.show(z), {"program": text, "probability": 0.0})
-            one["probability"] += float(np.exp(log_weight[row, k]))
-            if domain.remarks is not None and "remarks" not in one:
-                one["remarks"] = domain.remarks(jax.tree.map(lambda a, row=row: a[row], x), z)
-        best = sorted(found.values(), key=lambda one: -one["probability"])[:most]
-        described.append({"name": name, "programs": best})
-    return described
-
-
-def list_programs(job: Job, run: Run, state: State) -> None:
-    """Writes programs.jsonl: the best programs of the first thousand observations."""
-    rows = list(range(min(len(job.dataset.train), PROGRAMS_LISTED)))
-    found = posterior(job, state, rows)  # every process has a part in it
-    if not processes.primary():
-        return
-    described = describe(job.domain, found, job.dataset.train[np.asarray(rows)], [job.dataset.names[i] for i in rows])
-    runs.write_whole(run.path / "programs.jsonl", "".join(json.dumps(d) + "\n" for d in described))
-
-
-def _keys(seed: int) -> tuple[Key[Array, ""], Key[Array, ""]]:
+def _keys(seed: Any) -> tuple[Key[Array, ""], Key[Array, ""]]:
     """The key of the untrained model and the key of the training."""
     key_model, key_train = jax.random.split(fused(jax.random.key(seed)))
     return key_model, key_train
 
 
 def _digest(data: Observations) -> str:
-    """A fingerprint of the data."""
-    digest = hashlib.sha256()
+    """The start of the SHA-256 of the bytes of all arrays."""
+    total = hashlib.sha256()
     for leaf in jax.tree.leaves(data):
-        digest.update(np.ascontiguousarray(leaf).data.cast("B"))
-    return digest.hexdigest()[:32]
+        total.update(np.ascontiguousarray(leaf).data.cast("B"))
+    return total.hexdigest()[:DIGEST_LENGTH]

@@ -1,4 +1,4 @@
-"""What one of several processes says: a last word if it is ended from outside, and nothing that it did not mean to."""
+"""What one of several processes prints: a last sentence if JAX ends it, and no output of libraries among results."""
 
 import os
 from collections.abc import Iterator
@@ -9,14 +9,14 @@ _pipes: list[int] = []
 
 @contextmanager
 def last_word(sentence: str) -> Iterator[None]:
-    """If the process ends within it without leaving it, the sentence is printed on standard error.
+    """Prints the sentence on standard error if the process ends inside the context.
 
-    JAX ends a process from within when another has died, and no Python runs then. So a child waits for the other
-    end of a pipe to close; it must be made before there are threads.
+    When another process has died, JAX ends this one without running any more Python. So a forked child waits until
+    the other end of a pipe closes. It must be forked before there are threads.
     """
     reader, writer = os.pipe()
     if os.fork() == 0:
-        os.setsid()  # a signal to the whole group is for the process, not for its witness
+        os.setsid()  # a signal to the process group must not reach the child
         os.close(writer)
         with os.fdopen(reader) as said:
             last = said.read().split("\n")[-2]
@@ -35,14 +35,14 @@ def last_word(sentence: str) -> Iterator[None]:
 
 
 def change(sentence: str) -> None:
-    """Another last word, where there is to be one."""
+    """Replaces the last sentence of the contexts that are open."""
     for writer in _pipes:
         os.write(writer, f"{sentence}\n".encode())
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Within it, what libraries write on standard output goes to standard error; the former is for results."""
+    """Sends what libraries write on standard output to standard error; standard output is for results."""
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
@@ -54,10 +54,12 @@ def quiet() -> Iterator[None]:
 
 @contextmanager
 def witness(coordinator: str | None, patience: int) -> Iterator[None]:
-    """Both of these around one of several processes, and nothing around one alone."""
+    """Opens `last_word` and `quiet` around one of several processes, and nothing around a single process."""
     if coordinator is None:
         yield
         return
-    met = f"Not all processes met at {coordinator} within {patience} s: start them all, each with its own --process-id."
-    with last_word(f"wakesleep: {met}"), quiet():
+    unmet = (
+        f"Not all processes met at {coordinator} within {patience} s: start them all, each with its own --process-id."
+    )
+    with last_word(f"wakesleep: {unmet}"), quiet():
         yield

@@ -1,47 +1,67 @@
-"""Models that come with the package, where a domain's settings alone determine their shape.
+"""Trained models in a file that can be sent or shipped: safetensors with a card that says where the model comes from.
 
-`python -m wakesleep.running.weights RUN FILE` makes such a file from a run.
+The notes of a file are `domain` (its reference), `name`, `settings` (those of the domain, without the user's own file),
+`observation` (shape and type of each array of an observation) and `card`.
 """
 
-import sys
 from pathlib import Path
 from typing import Any
 
-import equinox as eqx
-import jax
-
 from wakesleep.core import weights as models
-from wakesleep.core.model import Model, Observations
-from wakesleep.domains.contract import Domain
+from wakesleep.data.atomic import beside, sync
+from wakesleep.domains.arrays import arrays_of
 from wakesleep.errors import Refusal
 from wakesleep.running import run as runs
-from wakesleep.running.train import prepare
+from wakesleep.running.evaluate import load_run
+from wakesleep.running.train import Job
+
+UNKNOWN = "unknown"
 
 
-def load(domain: Domain) -> tuple[dict[str, Any], Model]:
-    """The settings of a domain's shipped model, and the model."""
-    if domain.shipped is None:
-        raise Refusal(
-            f"No trained model of {domain.name} comes with the package: train one (wakesleep train {domain.name})."
-        )
-    return load_model(domain, domain.shipped)
+def ship(path: Path, file: Path, licence: str = "") -> dict[str, Any]:
+    """Writes the model of a run's last checkpoint to a new file, and returns its card."""
+    if file.exists():
+        raise Refusal(f"{file} exists already: choose another name.")
+    job, state = load_run(path)
+    step = int(state.step)
+    if step == 0:
+        raise Refusal(f"{path} has no checkpoint yet: train it first (wakesleep resume {path}).")
+    card = make_card(job, path, step, licence)
+    kept = {k: v for k, v in job.config.settings.items() if k != job.domain.data_setting}
+    notes = {
+        "domain": job.config.domain,
+        "name": job.domain.name,
+        "settings": kept,
+        "observation": _shapes(job),
+        "card": card,
+    }
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = beside(file)
+    models.save(unfinished, state.model, notes)
+    sync(unfinished)
+    unfinished.replace(file)
+    return card
 
 
-def load_model(domain: Domain, file: Path) -> tuple[dict[str, Any], Model]:
-    """The settings of the model in a file, and the model."""
-    settings = models.read_notes(file)["settings"]
-    like = eqx.filter_eval_shape(domain.build, jax.random.key(0), domain.configure(settings), Observations(None))
-    return settings, models.load(file, like)
+def make_card(job: Job, path: Path, step: int, licence: str = "") -> dict[str, Any]:
+    """Where a model comes from: data, licence, algorithm, steps, seed, metrics at the last step, and the source."""
+    config = job.config
+    metrics = [line for line in runs.history(runs.open_run(path)) if line["step"] == step]
+    return {
+        "data": job.dataset.note,
+        "data_digest": config.data_digest,
+        "observations": len(job.dataset.train),
+        "licence": licence or UNKNOWN,
+        "algorithm": config.algorithm,
+        "steps": step,
+        "seed": config.seed,
+        "metrics": {k: v for k, v in metrics[-1].items() if k != "step"} if metrics else {},
+        "version": config.version or UNKNOWN,
+        "commit": config.commit or UNKNOWN,
+    }
 
 
-def ship(path: Path, file: Path) -> None:
-    """Writes the model of a run with what it was trained on."""
-    run = runs.open_run(path)
-    job = prepare(run.config)
-    state = runs.restore(run, job.shape())
-    notes = {"settings": run.config.settings, "trained": job.dataset.note, "steps": int(state.step)}
-    models.save(file, state.model, notes | {"algorithm": run.config.algorithm, "seed": run.config.seed})
-
-
-if __name__ == "__main__":
-    ship(Path(sys.argv[1]), Path(sys.argv[2]))
+def _shapes(job: Job) -> dict[str, Any]:
+    """Shape and type of each array of one observation, by name."""
+    arrays = arrays_of(job.dataset.train[:1], job.domain)
+    return {name: [list(a.shape[1:]), a.dtype.str] for name, a in arrays.items()}

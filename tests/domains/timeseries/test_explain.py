@@ -21,7 +21,6 @@ from wakesleep.domains.timeseries.explain.prediction import (
     decompose,
     matrix,
     mixture,
-    normal_cdf,
     nugget,
 )
 from wakesleep.domains.timeseries.explain.search import Effort, Found, _next, posterior
@@ -199,8 +198,6 @@ def test_a_mixture_has_the_quantiles_of_its_parts():
     for y in (-0.5, 0.7, 30.0):
         density = 0.3 * stats.norm.pdf(y) + 0.7 * stats.lognorm(2, scale=np.exp(4)).pdf(y)
         assert both.log_density(np.array([y])) == pytest.approx(np.log(density), rel=1e-6)
-    a = np.linspace(-8, 8, 101)
-    np.testing.assert_allclose(normal_cdf(a), stats.norm.cdf(a), atol=1e-7)
 
 
 def test_neighbours_are_programs_of_the_language_that_keep_what_was_fitted():

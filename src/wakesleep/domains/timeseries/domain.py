@@ -3,6 +3,7 @@
 from wakesleep.domains.contract import Domain
 from wakesleep.domains.timeseries.data import Settings, build, load, programs
 from wakesleep.domains.timeseries.explain import EXPLAINER
+from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.show import picture, show, words
 
 DOMAIN = Domain(
@@ -14,5 +15,6 @@ DOMAIN = Domain(
     words=words,
     picture=picture,
     programs=programs,
+    observation=Series,
     explainer=EXPLAINER,
 )

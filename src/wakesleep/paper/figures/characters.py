@@ -16,11 +16,10 @@ from wakesleep.domains.characters.evaluator import Renderer
 from wakesleep.domains.characters.language import LENGTH
 from wakesleep.domains.characters.show import paint, stages
 from wakesleep.domains.figures import colour, plain, save
-from wakesleep.paper.cells import MAKE
+from wakesleep.domains.shipped import load as load_model
+from wakesleep.paper.cells import VARIANTS
 from wakesleep.paper.results import Row, load, longest
 from wakesleep.paper.tables import markdown
-from wakesleep.running.weights import load as load_shipped
-from wakesleep.running.weights import load_model
 
 SHOWN, COLUMNS = 14, 12
 ALPHABETS = (4, 13, 20, 24, 29, 35, 40, 48)
@@ -33,7 +32,7 @@ def table_characters(folder: Path) -> str:
     ks = sorted({row["K"] for row in rows})
     lines = []
     for split, title in (("train", "trained on"), ("heldout", "held out")):
-        for name in (a for a in MAKE if any(row["algorithm"] == a for row in rows)):
+        for name in (a for a in VARIANTS if any(row["algorithm"] == a for row in rows)):
             cells = [_pick(rows, split, name, k) for k in ks]
             lines.append([f"{title}, {name}", *map(_cell, cells)])
     caption = (
@@ -97,7 +96,7 @@ def draw(folder: Path) -> list[Path]:
     """The figures, as far as there is something to draw from."""
     drawn = [draw_bits(folder)]
     if DOMAIN.shipped is not None:
-        model = load_shipped(DOMAIN)[1]
+        model = load_model(DOMAIN)[1]
         drawn += [draw_bank(model, folder), draw_reconstructions(model, folder), draw_samples(model, folder)]
     return drawn
 

@@ -12,7 +12,7 @@ from wakesleep.domains.clusters.data import load as load_data
 from wakesleep.domains.clusters.show import predictive, scatter
 from wakesleep.domains.figures import colour, plain, save
 from wakesleep.errors import Refusal
-from wakesleep.paper.cells import MAKE
+from wakesleep.paper.cells import VARIANTS
 from wakesleep.paper.clusters import PAPER_SPARSITY
 from wakesleep.paper.results import Row, load, longest
 from wakesleep.paper.tables import markdown
@@ -42,7 +42,7 @@ def table_clusters_short(folder: Path) -> str:
 
 def _algorithms(rows: list[Row]) -> list[str]:
     """The algorithms that have rows, in the order of the experiment."""
-    return [name for name in MAKE if any(row["algorithm"] == name for row in rows)]
+    return [name for name in VARIANTS if any(row["algorithm"] == name for row in rows)]
 
 
 def _lines(rows: list[Row], names: list[str], measure: str, title: str) -> list[list[str]]:

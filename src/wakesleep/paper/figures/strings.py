@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from wakesleep.domains.figures import colour, plain, save
-from wakesleep.paper.cells import MAKE
+from wakesleep.paper.cells import VARIANTS
 from wakesleep.paper.results import Row, load, longest
 from wakesleep.paper.strings import PAPER
 from wakesleep.paper.tables import markdown
@@ -197,7 +197,7 @@ def _benchmark(folder: Path) -> list[Row]:
 
 def _names(rows: Iterable[Row]) -> list[str]:
     found = {r["algorithm"] for r in rows}
-    return [name for name in MAKE if name in found]
+    return [name for name in VARIANTS if name in found]
 
 
 def _grid(rows: list[Row], cell: Callable[[list[Row]], str]) -> tuple[list[str], list[list[str]]]:

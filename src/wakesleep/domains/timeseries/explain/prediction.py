@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.special import ndtr
 
 from wakesleep.domains.timeseries.explain.neighbours import Part, parts_of
 from wakesleep.domains.timeseries.kernels import FAR, FLOOR
@@ -47,7 +48,7 @@ class Mixture(NamedTuple):
         for _ in range(SEARCHES):
             middle = (low + high) / 2
             away, possible = self._away(middle)
-            below = self.weight @ np.where(possible, normal_cdf(away), 0.0)
+            below = self.weight @ np.where(possible, ndtr(away), 0.0)
             low, high = np.where(below < share, middle, low), np.where(below < share, high, middle)
         return (low + high) / 2
 
@@ -58,14 +59,6 @@ class Mixture(NamedTuple):
         """How many deviations a value is from each mean, and whether it has a logarithm where one is needed."""
         seen = np.where(self.log[:, None], np.log(np.maximum(y, TINY)), y)
         return (seen - self.mean) / self.deviation, ~self.log[:, None] | (y > 0)
-
-
-def normal_cdf(a: Float[np.ndarray, "*s"]) -> Float[np.ndarray, "*s"]:
-    """The standard normal distribution function, within 8e-8 (Abramowitz and Stegun, 26.2.17)."""
-    t = 1 / (1 + 0.2316419 * np.abs(a))
-    series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
-    tail = np.exp(-0.5 * a**2) / np.sqrt(2 * np.pi) * series
-    return np.where(a > 0, 1 - tail, tail)
 
 
 class Conditions(NamedTuple):

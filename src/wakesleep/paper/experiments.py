@@ -1,25 +1,13 @@
-"""The published tables by name, each made cell by cell and shown."""
+"""The experiments by name: each fills a results file, then draws its figures and makes its table."""
 
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 from wakesleep.errors import require_one_of
-
-# The experiments, and the module of `paper` and `paper.figures` that each lives in.
-EXPERIMENTS = {
-    "clusters": "clusters",
-    "sparsity": "clusters",
-    "strings": "strings",
-    "strings-awake": "strings",
-    "strings-sizes": "strings",
-    "characters": "characters",
-    "characters-alphabets": "characters",
-    "timeseries": "timeseries",
-    "automata": "automata",
-    "automata-counts": "automata",
-    "automata-unknown": "automata",
-}
+from wakesleep.paper.names import EXPERIMENTS
+from wakesleep.paper.results import resize
+from wakesleep.running.compilation import cache_compilation
 
 
 def reproduce(
@@ -29,16 +17,15 @@ def reproduce(
     seeds: int | None,
     quick: bool,
     algorithms: list[str] | None,
-    particles: list[int] | None,
+    ks: list[int] | None,
     say: Callable[[str], None],
 ) -> None:
-    """Makes the table and the figures of one experiment."""
+    """Makes the table and the figures of one experiment, and says the table."""
     require_one_of("experiment", experiment, tuple(EXPERIMENTS))
-    from wakesleep.paper.results import resize
-
+    cache_compilation()
     made = import_module(f"wakesleep.paper.{EXPERIMENTS[experiment]}")
     shown = import_module(f"wakesleep.paper.figures.{EXPERIMENTS[experiment]}")
-    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds, algorithms, particles)
+    plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds, algorithms, ks)
     if quick:
         say(f"quick: cut from {made.FULL[experiment]} to {plan}")
     made.EXPERIMENTS[experiment](output, plan, say)

@@ -1,0 +1,16 @@
+"""The experiments by name; nothing is imported for it, so that the help of the command line is quick."""
+
+# Each experiment with the module of `paper`, and of `paper.figures`, that it lives in.
+EXPERIMENTS = {
+    "clusters": "clusters",
+    "sparsity": "clusters",
+    "strings": "strings",
+    "strings-awake": "strings",
+    "strings-sizes": "strings",
+    "characters": "characters",
+    "characters-alphabets": "characters",
+    "timeseries": "timeseries",
+    "automata": "automata",
+    "automata-counts": "automata",
+    "automata-unknown": "automata",
+}
