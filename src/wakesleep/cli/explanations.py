@@ -1,6 +1,7 @@
 """What is asked of trained models: programs for observations, and new observations."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -135,13 +136,15 @@ def _learn_and_explain(name: str, file: Path, wanted: Wanted, steps: int, settin
 
 def survey_strings(file: str, column: str | None, effort: str, seed: int, console: Console) -> list["Finding"]:
     """What the shipped model finds for the columns of a table."""
-    from wakesleep.data.tables import read_columns
+    from wakesleep.data.tables import read_table
     from wakesleep.domains.strings.explain import shipped
     from wakesleep.domains.strings.explain.search import EFFORTS
     from wakesleep.domains.strings.explain.survey import survey
 
     require_one_of("effort", effort, tuple(EFFORTS))
-    columns = read_columns(file, column, seed)
+    columns = read_table(file, rows="sample", column=column, seed=seed).columns
+    if column is None and not any(c.present for c in columns):
+        raise Refusal(f"{file} has no values in any column.")
     cache_compilation()
     with counter(console, len(columns), "columns") as report:
         return survey(columns, shipped(), EFFORTS[effort], seed, lambda c: report(c.name))
@@ -192,15 +195,15 @@ def keep_series(found: list["Explanation"], ahead: float, most: int, picture: Pa
 
 
 def check_strings(patterns: Path, file: str, share: float, console: Console) -> list["Violation"]:
-    """The values of a table that saved patterns do not accept."""
-    from wakesleep.data.tables import read_columns
+    """The values of a table, in all of its rows, that saved patterns do not accept."""
+    from wakesleep.data.tables import stream_columns
     from wakesleep.domains.strings.explain import shipped
     from wakesleep.domains.strings.explain.survey import check, read_patterns
 
     require_share("share", share)
-    columns = read_columns(file)
     cache_compilation()
-    return check(columns, read_patterns(patterns, shipped()), share)
+    saved = read_patterns(patterns, shipped())
+    return check(chain.from_iterable(stream_columns(file)), saved, share)
 
 
 def _draw(
