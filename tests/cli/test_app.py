@@ -168,6 +168,17 @@ def test_a_table_is_explained_exported_and_checked(wakesleep, table, tmp_path):
     assert [v["value"] for v in json.loads(out)] == ["2014-01-02"]
 
 
+def test_every_row_is_checked_and_not_a_sample(wakesleep, table, tmp_path):
+    _, out, _ = wakesleep("explain", "strings", table, "--effort", "quick", "--column", "code", "--json")
+    patterns = tmp_path / "patterns.json"
+    patterns.write_text(out)
+    broken = [f"2014-01-{i:02d}x" for i in range(50)]
+    table.write_text("code\n" + "HF3\n" * 100_000 + "\n".join(broken) + "\n")
+    code, out, _ = wakesleep("check", "strings", patterns, table, "--json")
+    assert code == 1
+    assert sorted(v["value"] for v in json.loads(out)) == broken
+
+
 def test_patterns_are_shown_in_a_table_and_exported(wakesleep, table):
     code, out, err = wakesleep("explain", "strings", table, "--effort", "quick", "--column", "code")
     assert code == 0, err

@@ -113,6 +113,8 @@ def _call(explainer: "Explainer") -> Any:
             for name, path in paths.items():
                 if path is not None:
                     found.write(name, path)
+        for note in found.notes():
+            screen.tell(note)
         _show(found, most, export, as_json)
 
     return call

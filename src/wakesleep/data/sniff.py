@@ -1,12 +1,12 @@
 """A first look at a file: what its columns hold, or its colours; enough to tell which domain reads it."""
 
-import csv
 import re
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from wakesleep.data.tables import guess_delimiter, open_text
+from wakesleep.data.tables import stream_columns
+from wakesleep.errors import Refusal
 
 ROWS_LOOKED_AT = 200
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -14,8 +14,6 @@ DATE = re.compile(
     r"\d{4}([-/.]\d{1,2}){1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|[A-Z][a-z]{2}[- ]\d{2,4}", re.ASCII
 )
 IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".bmp")
-TABLES = (".csv", ".tsv", ".tab", ".txt", "", ".parquet", ".pq", ".xls", ".xlsx", ".xlsb", ".ods")
-BINARY_TABLES = (".parquet", ".pq", ".xls", ".xlsx", ".xlsb", ".ods")
 PIXELS_LOOKED_AT = 4_000_000
 
 
@@ -28,29 +26,19 @@ class Peeked(NamedTuple):
 
 def peek(path: Path) -> dict[str, Peeked] | None:
     """Returns what the columns of a table hold, by name, or None where the file is not a table."""
-    if not path.is_file() or path.suffix.lower() not in TABLES:
+    if not path.is_file() or path.suffix.lower() in IMAGES:
         return None
-    return {name: _judge(values) for name, values in _first_values(path).items()}
+    try:
+        first = next(stream_columns(path), [])
+    except Refusal:
+        return None
+    return {column.name: _judge(column.values[:ROWS_LOOKED_AT]) for column in first}
 
 
-def _judge(values: list[str]) -> Peeked:
-    seen = [v.strip() for v in values if v.strip()]
-    return Peeked(
-        bool(seen) and all(NUMBER.fullmatch(v) for v in seen), bool(seen) and all(DATE.fullmatch(v) for v in seen)
-    )
-
-
-def _first_values(path: Path) -> dict[str, list[str]]:
-    if path.suffix.lower() in BINARY_TABLES:
-        from wakesleep.data.tables import read_columns
-
-        return {c.name: c.values[:ROWS_LOOKED_AT] for c in read_columns(path)}
-    with open_text(path) as file:
-        lines = [line.replace("\0", "") for line in islice(file, ROWS_LOOKED_AT + 1)]
-    rows = list(csv.reader(lines, delimiter=guess_delimiter(path, lines[0]))) if lines else []
-    if not rows:
-        return {}
-    return {name: [row[i] for row in rows[1:] if i < len(row)] for i, name in enumerate(rows[0])}
+def _judge(values: Sequence[str | None]) -> Peeked:
+    seen = [v.strip() for v in values if v and v.strip()]
+    numeric, dates = (bool(seen) and all(form.fullmatch(v) for v in seen) for form in (NUMBER, DATE))
+    return Peeked(numeric, dates)
 
 
 def colours(path: Path) -> list[float] | None:

@@ -1,163 +1,240 @@
-"""Columns of text from a user's file: CSV, TSV, Parquet, Excel, or lines on standard input; sampled in one pass.
+"""The one reader of tables: files of every usual kind, standard input, and data frames, as columns of text.
 
-However large the file, no more than `ROWS` rows of it are held.
+    table = read_table("orders.csv", rows="sample")       # or rows="all"; there is no default
+    for column in table.columns:
+        column.name, column.values[0], column.numbers[0]   # "order", "ORD-10231", 1
+
+    for columns in stream_columns("orders.csv.gz"):        # all rows, a stretch of them at a time
+        ...
+
+Files are CSV, TSV, Parquet, Excel (`.xlsx`, `.xls`, `.xlsb`, `.ods`: the first sheet) and JSON lines, each also in gzip
+or zip; "-" is lines from standard input. Cells are kept as they stand in the file, white space too; an empty cell is
+None. Rows are numbered from one below the header, an empty line is a row of empty cells, and such at the end are none.
 """
 
-import codecs
-import csv
 import io
 import random
 import sys
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+import tempfile
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import polars as pl
-from python_calamine import CalamineError, CalamineWorkbook
+from wakesleep.data import limits
+from wakesleep.data.archives import expanded
+from wakesleep.data.encodings import HEAD_BYTES, encoding_of, open_text, undecodable
+from wakesleep.data.frames import KNOWN, FrameSource, is_frame
+from wakesleep.data.kinds import TABLES, kind_of
+from wakesleep.data.sources import RowSource, Sample, Source, Texts
+from wakesleep.data.spreadsheets import sheet_rows
+from wakesleep.data.text import TextSource
+from wakesleep.errors import Refusal, require_one_of
 
-from wakesleep.errors import Refusal
-
-ROWS = 2000
-HEAD = 1 << 20
-"""So many bytes tell the encoding."""
-LONGEST_CELL = 2000
-"""Of a longer cell only the beginning is kept: it is free text, or not text at all."""
-DELIMITERS = ",;\t|"
-csv.field_size_limit(10_000_000)
+COPY_BYTES = 1 << 20
 
 
-class Column(NamedTuple):
-    """A column's name, and its values in a sample of the rows; empty cells are left out."""
+@dataclass(frozen=True)
+class Column:
+    """A column: values in the order of rows, None where there is none, and the number of each value's row.
+
+    Without numbers the values are all there are.
+    """
 
     name: str
-    values: list[str]
+    values: Sequence[str | None]
+    numbers: Sequence[int] = ()
+    rows: int = -1
+    """How many rows the table has; of a stream, how many were read so far."""
+
+    def __post_init__(self) -> None:
+        """Numbers the rows from one where that is not done."""
+        if not self.numbers:
+            object.__setattr__(self, "numbers", range(1, len(self.values) + 1))
+        if self.rows < 0:
+            object.__setattr__(self, "rows", len(self.values))
+
+    @property
+    def present(self) -> list[str]:
+        """The values that there are, without the Nones."""
+        return [value for value in self.values if value is not None]
 
 
-def read_columns(path: Path | str, column: str | None = None, seed: int = 0) -> list[Column]:
-    """The columns of a file, or the one that is asked for; "-" reads lines from standard input."""
-    if str(path) == "-":
-        found = [Column("lines", _sample(((line.rstrip("\r\n"),) for line in sys.stdin), seed, 1)[0])]
-    else:
-        found = _read_file(Path(path), seed)
-    found = [Column(c.name, [v for v in c.values if v]) for c in found]
-    if column is not None:
-        chosen = [c for c in found if c.name == column]
-        if not chosen:
-            raise Refusal(f"{path} has no column {column!r}; it has {', '.join(c.name for c in found)}.")
-        return chosen
-    if not any(c.values for c in found):
-        raise Refusal(f"{path} has no values in any column.")
-    return found
+@dataclass(frozen=True)
+class Table:
+    """The columns of a table, how many rows it has, and what was decided when it was read."""
+
+    columns: list[Column]
+    rows: int
+    header: str = ""
+    """How the names of the columns were found."""
+    notes: tuple[str, ...] = ()
+    """What was assumed, left out or cut: the encoding, rows that are too long, columns without a name."""
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.columns]
+
+    def __getitem__(self, name: str) -> Column:
+        """The column of that name."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise Refusal(f"The table has no column {name!r}; it has {', '.join(self.names)}.")
 
 
-def _read_file(path: Path, seed: int) -> list[Column]:
-    if path.is_dir():
-        raise Refusal(f"{path} is a folder, but a file was expected.")
-    if not path.is_file():
-        raise Refusal(f"{path} is not a file.")
-    if path.stat().st_size == 0:
-        raise Refusal(f"{path} is empty.")
-    match path.suffix.lower():
-        case ".parquet" | ".pq":
-            return _read_parquet(path, seed)
-        case ".xls" | ".xlsx" | ".xlsb" | ".ods":
-            return _read_spreadsheet(path, seed)
-        case _:
-            return _read_text(path, seed)
+def read_table(
+    source: Any, *, rows: str, column: str | None = None, seed: int = 0, header: bool | None = None
+) -> Table:
+    """The columns of a table, or the one that is asked for: in a random sample of its rows, or in all of them.
+
+    `header` says whether the first row of a text or sheet names the columns; None finds out.
+    """
+    require_one_of("rows", rows, ("sample", "all"))
+    with _opened(source, header) as found:
+        read = found.sample(limits.SAMPLE_ROWS, seed) if rows == "sample" else _gather(found)
+        columns = [
+            Column(name, values, read.numbers, read.rows)
+            for name, values in zip(found.names, read.columns, strict=True)
+            if column is None or name == column
+        ]
+        if column is not None and not columns:
+            raise _no_column(found, column)
+        return Table(columns, read.rows, found.header, tuple(found.notes))
 
 
-def _read_parquet(path: Path, seed: int) -> list[Column]:
-    try:
-        frame = pl.scan_parquet(path)
-        names, height = frame.collect_schema().names(), frame.select(pl.len()).collect().item()
-        rows = sorted(random.Random(seed).sample(range(height), min(ROWS, height)))
-        table = frame.with_row_index("\0row").filter(pl.col("\0row").is_in(rows)).collect(engine="streaming")
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise Refusal(f"{path} cannot be read as a Parquet file: {str(error).splitlines()[0]}.") from None
-    return [Column(name, [str(v)[:LONGEST_CELL] for v in table[name] if v is not None]) for name in names]
+def stream_columns(
+    source: Any, *, columns: Collection[str] | None = None, header: bool | None = None
+) -> Iterator[list[Column]]:
+    """All rows of a table, a stretch at a time and in bounded memory: every column, or those of some names.
+
+    The first stretch may be empty, so that names are known of a table without rows. In JSON lines a column begins in
+    the stretch in which its name first occurs.
+    """
+    with _opened(source, header) as found:
+        done = 0
+        for values in _or_nothing(found):
+            height = len(values[0]) if values else 0
+            numbers = range(done + 1, done + height + 1)
+            done += height
+            named = zip(found.names, values, strict=True)
+            yield [Column(n, v, numbers, done) for n, v in named if columns is None or n in columns]
+        missing = [name for name in columns or () if name not in found.names]
+        if missing:
+            raise _no_column(found, missing[0])
 
 
-def _read_spreadsheet(path: Path, seed: int) -> list[Column]:
-    """The first sheet, of which the first row that is not empty is the header."""
-    try:
-        rows = CalamineWorkbook.from_path(path).get_sheet_by_index(0).iter_rows()
-        texts = ([_cell(value) for value in row] for row in rows)
-        return _under_header(path, (row for row in texts if any(row)), seed)
-    except (CalamineError, OSError) as error:
-        raise Refusal(f"{path} cannot be read as a spreadsheet: {error}.") from None
-
-
-def _cell(value: Any) -> str:
-    """A cell as it reads: whole numbers without a fraction, dates without a time that is midnight."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).removesuffix(" 00:00:00") if isinstance(value, datetime) else str(value)
-
-
-def _read_text(path: Path, seed: int) -> list[Column]:
-    with open_text(path) as file:
-        head = file.read(1 << 16)
-        file.seek(0)
-        reader = csv.reader(_clean(file), delimiter=guess_delimiter(path, head))
-        try:
-            return _under_header(path, reader, seed)
-        except csv.Error as error:
-            raise Refusal(f"{path} cannot be read as CSV: {error}.") from None
-
-
-def _under_header(path: Path, rows: Iterator[list[str]], seed: int) -> list[Column]:
-    """The columns that the first row names."""
-    header = next(rows, None)
-    if header is None or not any(header):
-        raise Refusal(f"{path} has no header in its first line.")
-    names = [name.strip() or f"column {i + 1}" for i, name in enumerate(header)]
-    return [Column(name, column) for name, column in zip(names, _sample(rows, seed, len(header)), strict=True)]
-
-
-def open_text(path: Path) -> io.TextIOWrapper:
-    """The file as text: UTF-8, UTF-16 by its mark, or Latin-1, of which every byte is a character."""
-    with path.open("rb") as raw:
-        head = raw.read(HEAD)
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encoding = "utf-16"
-    else:
-        try:
-            codecs.getincrementaldecoder("utf-8")().decode(head, final=len(head) < HEAD)
-            encoding = "utf-8-sig"
-        except UnicodeDecodeError:
-            encoding = "latin-1"
-    return io.TextIOWrapper(path.open("rb"), encoding=encoding, errors="replace", newline="")
-
-
-def _clean(lines: Iterable[str]) -> Iterator[str]:
-    for line in lines:
-        yield line.replace("\0", "") if "\0" in line else line
-
-
-def guess_delimiter(path: Path, head: str) -> str:
-    """Tab for TSV, else the candidate that the first line has most of."""
-    if path.suffix.lower() in (".tsv", ".tab"):
-        return "\t"
-    first = head.split("\n", 1)[0]
-    best = max(DELIMITERS, key=first.count)
-    return best if best in first else ","
-
-
-def _sample(rows: Iterable[Iterable[str]], seed: int, width: int) -> list[list[str]]:
-    """The columns of `ROWS` rows drawn at random, in the file's order; rows that are too short lack the last."""
-    draw = random.Random(seed)
-    kept: list[tuple[int, list[str]]] = []
-    for number, row in enumerate(rows):
-        place = number if number < ROWS else draw.randrange(number + 1)
-        if place < ROWS:
-            item = (number, [cell[:LONGEST_CELL].strip() for cell in row])
-            kept[place : place + 1] = [item]
-    kept.sort()
-    return [[row[i] for _, row in kept if i < len(row)] for i in range(width)]
-
-
-def few_shot(values: list[str], count: int, seed: int = 0) -> list[str]:
+def few_shot(values: Sequence[str], count: int, seed: int = 0) -> list[str]:
     """That many distinct values at random, or all that there are."""
     distinct = list(dict.fromkeys(values))
     return distinct if len(distinct) <= count else random.Random(seed).sample(distinct, count)
+
+
+def _or_nothing(source: Source) -> Iterator[list[Texts]]:
+    empty = True
+    for values in source.chunks():
+        empty = False
+        yield values
+    if empty:
+        yield [[] for _ in source.names]
+
+
+def _gather(source: Source) -> Sample:
+    """All rows at once."""
+    columns: list[Texts] = []
+    done = 0
+    for chunk in source.chunks():
+        columns += [[None] * done for _ in range(len(chunk) - len(columns))]
+        for column, more in zip(columns, chunk, strict=True):
+            column.extend(more)
+        done += len(chunk[0]) if chunk else 0
+        if done * len(columns) > limits.TABLE_CELLS:
+            raise Refusal(
+                f"{source.title} has more than {limits.TABLE_CELLS:,} cells, which is the most that is held at once: "
+                "split it, or take fewer columns."
+            )
+    columns += [[None] * done for _ in range(len(source.names) - len(columns))]
+    return Sample(columns, range(1, done + 1), done)
+
+
+def _no_column(source: Source, name: str) -> Refusal:
+    shown = ", ".join(source.names[:50]) + ", ..." * (len(source.names) > 50)
+    return Refusal(f"{source.title} has no column {name!r}; it has {shown}.")
+
+
+@contextmanager
+def _opened(source: Any, header: bool | None) -> Iterator[Source]:
+    """The source of rows behind a path, "-" or a data frame; what goes wrong while it is read becomes a refusal."""
+    if is_frame(source):
+        yield FrameSource(source)
+        return
+    if not isinstance(source, str | Path):
+        raise Refusal(f"A table cannot be read from {type(source).__name__}: {KNOWN} was expected.")
+    title = "Standard input" if str(source) == "-" else str(source)
+    try:
+        with _standard_input() if str(source) == "-" else _file(Path(source), Path(source).name, header) as found:
+            yield found
+    except UnicodeError as error:
+        raise undecodable(title, error) from None
+    except OSError as error:
+        raise Refusal(f"{title} cannot be read: {error.strerror or error}.") from None
+
+
+@contextmanager
+def _standard_input() -> Iterator[Source]:
+    """Lines of standard input, kept in a temporary file while its encoding is found."""
+    raw = getattr(sys.stdin, "buffer", None) or io.BytesIO(sys.stdin.read().encode())
+    with tempfile.TemporaryDirectory(prefix="wakesleep-") as folder:
+        path = Path(folder) / "lines"
+        with path.open("wb") as file:
+            while (block := raw.read(COPY_BYTES)) and file.tell() <= limits.EXPANDED_BYTES:
+                file.write(block)
+        if block:
+            raise Refusal(f"Standard input has more than {limits.EXPANDED_BYTES:,} bytes: put it in a file.")
+        with _text(path, "Standard input", "lines", "lines", False) as found:
+            yield found
+
+
+@contextmanager
+def _file(path: Path, name: str, header: bool | None, title: str | None = None) -> Iterator[Source]:
+    title = title or str(path)
+    head = _head(path, title)
+    kind = kind_of(path, head, name, title)
+    if kind in ("gzip", "zip"):
+        if title != str(path):
+            raise Refusal(f"{title} holds an archive inside of an archive: unpack it first; {TABLES} were expected.")
+        with expanded(path, kind) as (inside, inner), _file(inside, inner, header, title) as found:
+            yield found
+    elif kind == "spreadsheet":
+        yield RowSource(title, sheet_rows(path, title), header)
+    elif kind == "parquet":
+        from wakesleep.data.parquet import ParquetSource
+
+        yield ParquetSource(path, title)
+    else:
+        with _text(path, title, "csv" if kind == "text" else kind, name, header) as found:
+            yield found
+
+
+@contextmanager
+def _text(path: Path, title: str, kind: str, name: str, header: bool | None) -> Iterator[Source]:
+    encoding = encoding_of(path, title)
+    with open_text(path, encoding.name) as file:
+        found = TextSource(title, file, kind, name, header)
+        found.notes += [encoding.note] * bool(encoding.note)
+        yield found
+
+
+def _head(path: Path, title: str) -> bytes:
+    """The first bytes of a file that is there and not empty."""
+    if path.is_dir():
+        raise Refusal(f"{title} is a folder, but a file was expected.")
+    if not path.is_file():
+        raise Refusal(f"{title} is not a file.")
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if not head:
+        raise Refusal(f"{title} is empty: a header and at least one row are needed.")
+    return head

@@ -61,6 +61,10 @@ class Explanation(ABC):
     def table(self, most: int = 5, width: int = 80) -> list[Table]:
         """Returns the tables that a terminal of that width shows."""
 
+    def notes(self) -> list[str]:
+        """Returns lines for the user about how the data were read."""
+        return []
+
     def draw(self, path: Path) -> Path:
         """Draws the explanation to a PNG file."""
         raise Refusal("This explanation cannot be drawn.")

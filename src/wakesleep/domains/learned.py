@@ -183,7 +183,7 @@ def present(domain: Domain, model: "Model", data: Dataset, weighted: "Weighted")
 
     from wakesleep.domains.programs import Programs
 
-    return Programs(domain, model.evaluator, data.train, jax.device_get(weighted), data.names)
+    return Programs(domain, model.evaluator, data.train, jax.device_get(weighted), data.names, note=data.note)
 
 
 def _shapes(data: "Observations") -> Any:

@@ -29,6 +29,12 @@ class Programs(Explanation):
     found: Weighted
     names: Sequence[str]
     most_drawn: int = 5
+    note: str = ""
+    """One line for the user: what was done to the data."""
+
+    def notes(self) -> list[str]:
+        """Returns the line on the data."""
+        return [self.note] if self.note else []
 
     def rows(self, most: int = 5) -> Rows:
         """Returns the name of each observation and its most probable programs in words."""

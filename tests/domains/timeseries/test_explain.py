@@ -83,11 +83,11 @@ def test_a_table_may_have_gaps_repeats_and_several_columns(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (rows([1, 2, "abc", 4, 5, 6, 7, 8, 9]), "Column 'y' holds 'abc' in row 4, but a series is made of numbers"),
+        (rows([1, 2, "abc", 4, 5, 6, 7, 8, 9]), "Column 'y' holds 'abc' in row 3, but a series is made of numbers"),
         (rows([3.0] * 20), "y is constant: every value is 3"),
         (rows([1, 2]), "y has 2 points with a value, but at least 8 are needed"),
         (rows([*range(9), "inf"]), "y has an infinite value in row 10"),
-        (rows(range(9), ["2024-01-01", *["soon"] * 8]), "The column of times 't' holds 'soon' in row 3"),
+        (rows(range(9), ["2024-01-01", *["soon"] * 8]), "The column of times 't' holds 'soon' in row 2"),
         ("t,y\n", "has a header but no rows"),
         ("", "is empty"),
         ("t,y\n1,\n2,\n3,\n", "y has 0 points with a value"),

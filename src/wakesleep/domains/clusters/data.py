@@ -1,4 +1,4 @@
-"""Groups of points: drawn from the true model by seed, or read from a CSV file with a group column."""
+"""Groups of points: drawn from the true model by seed, or read from a table with a group column."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,11 +7,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import polars as pl
-from jaxtyping import Array, Key
+from jaxtyping import Array, Float, Key
 
 from wakesleep.core.keys import fused
 from wakesleep.core.model import Model, Observations, dream
+from wakesleep.data.tables import Column, read_table
 from wakesleep.domains.clusters.evaluator import GaussianClusters
 from wakesleep.domains.clusters.language import RestaurantPrior, partitions
 from wakesleep.domains.clusters.networks import LabelTable
@@ -92,21 +92,19 @@ def programs(settings: Settings, data: Observations) -> Array | None:
 
 
 def read(path: Path, group: str = "group") -> Dataset:
-    """Groups of points from a CSV file: a group column, every other column a coordinate.
+    """Groups of points from a table: a group column, every other column a coordinate.
 
     Coordinates are scaled to mean 0 and variance 1 over all points, since cluster means have a unit
     Gaussian prior.
     """
-    table = _table(path, group)
-    coordinates = [c for c in table.columns if c != group]
-    values = table.select(coordinates).to_numpy().astype(np.float64)
+    found, coordinates = _table(path, group)
+    values, labels = np.column_stack(list(coordinates.values())), np.array(found)
     spread = values.std(axis=0)
     if not np.all(spread > 0):
-        constant = coordinates[int(np.argmin(spread))]
+        constant = list(coordinates)[int(np.argmin(spread))]
         raise Refusal(f"Column {constant!r} of {path} is constant, so it cannot separate clusters: remove it.")
     values = (values - values.mean(axis=0)) / spread
-    labels = table[group].cast(pl.String).to_numpy()
-    names = list(dict.fromkeys(labels))
+    names = list(dict.fromkeys(found))
     members = [values[labels == name] for name in names]
     sizes = [len(m) for m in members]
     if max(sizes) > MOST_POINTS:
@@ -124,32 +122,44 @@ def read(path: Path, group: str = "group") -> Dataset:
     return Dataset(Observations(jnp.asarray(x), jnp.asarray(sizes)), None, names, note)
 
 
-def _table(path: Path, group: str) -> pl.DataFrame:
-    """The file's table, checked: it exists, has the group column, and its coordinates are finite numbers."""
-    if not path.is_file():
-        raise Refusal(f"{path} is not a file.")
-    try:
-        table = pl.read_csv(path, infer_schema_length=None)
-    except pl.exceptions.NoDataError:
-        raise Refusal(f"{path} is empty: a header and at least one row are needed.") from None
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise Refusal(f"{path} cannot be read as a CSV file: {str(error).splitlines()[0]}.") from None
-    if group not in table.columns:
-        raise Refusal(f"{path} has no column {group!r}; it has {', '.join(table.columns)} (choose with group=NAME).")
-    if table.height == 0:
+def _table(path: Path, group: str) -> tuple[list[str], dict[str, Float[np.ndarray, "_"]]]:
+    """The labels and the coordinates of a file's points, checked: all are there, and coordinates are finite numbers."""
+    table = read_table(path, rows="all")
+    if group not in table.names:
+        raise Refusal(f"{path} has no column {group!r}; it has {', '.join(table.names)} (choose with group=NAME).")
+    if table.rows == 0:
         raise Refusal(f"{path} has a header but no rows.")
     if len(table.columns) == 1:
         raise Refusal(f"{path} has no coordinates beside the column {group!r}.")
-    for name in table.columns:
-        if name != group:
-            _require_finite(path, table[name])
-    return table
+    coordinates = {column.name: _numbers(path, column) for column in table.columns if column.name != group}
+    labels = [
+        _require_label(path, group, *cell) for cell in zip(table[group].numbers, table[group].values, strict=True)
+    ]
+    return labels, coordinates
 
 
-def _require_finite(path: Path, column: pl.Series) -> None:
-    if not column.dtype.is_numeric():
-        raise Refusal(f"Column {column.name!r} of {path} is not numeric: remove it, or name it as the group column.")
-    good = column.is_not_null() & column.cast(pl.Float64).is_finite().fill_null(False)
-    if not good.all():
-        line = int(good.arg_min() or 0) + 2
-        raise Refusal(f"Column {column.name!r} of {path} has a value that is not a finite number (line {line}).")
+def _require_label(path: Path, group: str, row: int, label: str | None) -> str:
+    if label is None or not label.strip():
+        raise Refusal(f"Column {group!r} of {path} is empty in row {row}: every point needs a group.")
+    return label.strip()
+
+
+def _numbers(path: Path, column: Column) -> Float[np.ndarray, "n"]:
+    """A column as finite numbers."""
+    found = np.array([_number(path, column.name, value) for value in column.values])
+    if not np.all(np.isfinite(found)):
+        row = column.numbers[int(np.argmin(np.isfinite(found)))]
+        raise Refusal(f"Column {column.name!r} of {path} has a value that is not a finite number (row {row}).")
+    return found
+
+
+def _number(path: Path, name: str, value: str | None) -> float:
+    if value is None:
+        return float("nan")
+    try:
+        return float(value.replace("_", "?"))  # Python, but nobody else, reads 1_000 as a number
+    except ValueError:
+        raise Refusal(
+            f"Column {name!r} of {path} holds {value[:40]!r}, which is not numeric: remove the column, or name it as "
+            "the group column (group=NAME)."
+        ) from None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from wakesleep.data.tables import Column, read_columns
+from wakesleep.data.tables import Column, read_table
 from wakesleep.domains.strings.data import in_alphabet
 from wakesleep.errors import Refusal
 
@@ -37,35 +37,44 @@ def collect(folder: Path, words: frozenset[str] | None = None, seed: int = 0) ->
     """The concepts, as lines of the usual files: id, header, train and test strings."""
     if not folder.is_dir():
         raise Refusal(f"{folder} is not a folder.")
-    files = sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".csv", ".tsv", ".tab"))
+    files = sorted(p for p in folder.rglob("*") if _is_table(p))
     if not files:
         raise Refusal(f"{folder} has no CSV files.")
     draw, headers = random.Random(seed), Counter[str]()
     draw.shuffle(files)
     for path in files:
         try:
-            columns = read_columns(path, seed=seed)
+            columns = read_table(path, rows="sample", seed=seed).columns
         except Refusal:
             continue  # a folder may hold files that are no tables
         good = [c for c in columns if admissible(c, words) and headers[c.name.lower()] < SAME_HEADER]
         if good:
             column = draw.choice(good)
             headers[column.name.lower()] += 1
-            strings = draw.sample(sorted(set(column.values)), STRINGS)
+            strings = draw.sample(sorted(_strings(column)), STRINGS)
             half = STRINGS // 2
             number = sum(headers.values()) - 1
             yield {"id": f"c{number:04d}", "header": column.name, "train": strings[:half], "test": strings[half:]}
 
 
+def _is_table(path: Path) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith((".csv", ".tsv", ".tab"))
+
+
 def admissible(column: Column, words: frozenset[str] | None = None) -> bool:
     """Whether a column is a concept by the rules."""
-    values = set(column.values)
+    values = _strings(column)
     return (
         len(values) >= STRINGS
         and all(in_alphabet(v) and len(v) <= LONGEST for v in values)
         and not all(NUMBER.fullmatch(v) for v in values)
         and not any(_has_word(v, words) or _has_name(v) for v in values)
     )
+
+
+def _strings(column: Column) -> set[str]:
+    """The distinct values of a column, without the white space around them, by which no concept differs."""
+    return {text for value in column.present if (text := value.strip())}
 
 
 def _has_word(value: str, words: frozenset[str] | None) -> bool:

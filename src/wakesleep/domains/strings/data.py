@@ -15,7 +15,7 @@ from jaxtyping import Array, Key
 from wakesleep.core.model import Model, Observations, Program
 from wakesleep.core.networks import LstmWriter, TokenPrior
 from wakesleep.data import downloads as datasets
-from wakesleep.data.tables import few_shot, read_columns
+from wakesleep.data.tables import few_shot, read_table
 from wakesleep.domains.contract import Dataset
 from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings
 from wakesleep.domains.strings.language import CHARACTERS, RULES
@@ -92,7 +92,15 @@ def _own(path: Path, strings: int) -> list[Concept]:
     """The columns of a user's table, or the concepts of a file that `wakesleep collect` made."""
     if path.suffix == ".jsonl":
         return _lines(path)
-    return [Concept(c.name, few_shot(c.values, strings), [], []) for c in read_columns(path)]
+    return _columns(path, strings)
+
+
+def _columns(path: Path, strings: int) -> list[Concept]:
+    table = read_table(path, rows="sample")
+    found = [Concept(c.name, few_shot(c.present, strings), [], []) for c in table.columns if c.present]
+    if not found:
+        raise Refusal(f"{path} has no values in any column.")
+    return found
 
 
 def _lines(path: Path) -> list[Concept]:

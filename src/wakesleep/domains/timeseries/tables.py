@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from wakesleep.data.tables import read_table
 from wakesleep.domains.timeseries import dates as calendar
 from wakesleep.domains.timeseries.records import Record, tidy
 from wakesleep.errors import Refusal
@@ -41,22 +42,11 @@ def read_records(path: Path, column: str | None = None, time: str | None = None)
 
 
 def _read(path: Path) -> pl.DataFrame:
-    if not path.is_file():
-        raise Refusal(f"{path} is not a file.")
-    if path.stat().st_size == 0:
-        raise Refusal(f"{path} is empty.")
-    with path.open("rb") as file:
-        first = file.readline().decode("utf-8", errors="replace")
-    separator = max(",;\t|", key=first.count)
-    try:
-        table = pl.read_csv(
-            path, separator=separator, infer_schema=False, encoding="utf8-lossy", truncate_ragged_lines=True
-        )
-    except pl.exceptions.PolarsError as error:
-        raise Refusal(f"{path} cannot be read as a table: {str(error).splitlines()[0]}.") from None
-    if table.height == 0:
+    table = read_table(path, rows="all")
+    if table.rows == 0:
         raise Refusal(f"{path} has a header but no rows.")
-    return table.select(_cells(pl.col(name)).alias(name) for name in table.columns)
+    texts = pl.DataFrame([pl.Series(c.name, c.values, pl.String) for c in table.columns])
+    return texts.select(_cells(pl.col(name)).alias(name) for name in texts.columns)
 
 
 def _cells(column: pl.Expr) -> pl.Expr:
@@ -83,7 +73,7 @@ def _not_a_number(name: str, texts: pl.Series) -> Refusal:
     bad = texts.is_not_null() & texts.cast(pl.Float64, strict=False).is_null()
     row = int(bad.arg_max() or 0)
     return Refusal(
-        f"Column {name!r} holds {str(texts[row])[:40]!r} in row {row + 2}, but a series is made of numbers: correct "
+        f"Column {name!r} holds {str(texts[row])[:40]!r} in row {row + 1}, but a series is made of numbers: correct "
         "it, leave the cell empty, or choose another column (--column)."
     )
 
@@ -121,7 +111,7 @@ def _times(table: pl.DataFrame, clock: str | None) -> tuple[np.ndarray, str, str
     if found is None:
         row = next(i for i, text in enumerate(texts) if text is not None and calendar.dates(texts[i : i + 1]) is None)
         raise Refusal(
-            f"The column of times {clock!r} holds {str(texts[row])[:40]!r} in row {row + 2}: dates of one form "
+            f"The column of times {clock!r} holds {str(texts[row])[:40]!r} in row {row + 1}: dates of one form "
             "(such as 2024-01-31) or numbers were expected; choose another with --time."
         )
     return calendar.count(found)

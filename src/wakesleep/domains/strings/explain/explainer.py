@@ -48,9 +48,9 @@ def reads(path: Path) -> float:
 
 def read(path: str, options: Options) -> list["Column"]:
     """Reads the columns of a table."""
-    from wakesleep.data.tables import read_columns
+    from wakesleep.data.tables import read_table
 
-    return read_columns(path, options.column)
+    return read_table(path, rows="sample", column=options.column).columns
 
 
 def explain(columns: list["Column"], options: Options, report: Report) -> Explanation:

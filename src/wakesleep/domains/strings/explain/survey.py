@@ -1,7 +1,8 @@
 """All columns of a table: which are explained, which are passed over and why, and new data checked against them."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from wakesleep.core.memory import Weighted
-from wakesleep.data.tables import Column, read_columns
+from wakesleep.data.tables import Column, stream_columns
 from wakesleep.domains.contract import Explanation, Report, Rows, Table
 from wakesleep.domains.strings.data import in_alphabet
 from wakesleep.domains.strings.explain.explanation import Cost, Pattern, explain
@@ -73,7 +74,7 @@ class Survey(Explanation):
 
     def check(self, path: str, share: float, report: Report = lambda _: None) -> Rows:
         """Returns the values of a new table that are not accepted."""
-        return [v._asdict() for v in check(read_columns(path), self.explained, share)]
+        return [v._asdict() for v in check((c for part in stream_columns(path) for c in part), self.explained, share)]
 
 
 def survey(
@@ -87,8 +88,8 @@ def survey(
     found = []
     for column in columns:
         reason = passed_over(column)
-        foreign = [v for v in dict.fromkeys(column.values) if not in_alphabet(v)]
-        explanation = None if reason else explain(column.values, knowledge, effort, seed)
+        foreign = [v for v in dict.fromkeys(column.present) if not in_alphabet(v)]
+        explanation = None if reason else explain(column.present, knowledge, effort, seed)
         found.append(Finding(column, explanation, reason, foreign))
         report(column)
     explained = {f.column.name: f.explanation for f in found if f.explanation is not None}
@@ -104,7 +105,7 @@ def _notes(row: dict[str, Any]) -> list[str]:
 
 def passed_over(column: Column) -> str:  # noqa: PLR0911, one line a reason
     """Why a column is not explained; nothing if it is."""
-    values = list(dict.fromkeys(column.values))
+    values = list(dict.fromkeys(column.present))
     if not values:
         return "empty"
     if len(values) == 1:
@@ -135,7 +136,7 @@ def as_json(finding: Finding, seed: int = 0) -> dict[str, Any]:
     drawn = explanation.sample(DRAWN, seed)
     row["patterns"] = [p._asdict() | {"samples": _allowed(p, drawn)} for p in explanation.patterns]
     row["samples"] = drawn[:SAMPLES]
-    row["outliers"] = explanation.outliers(finding.column.values)[:MOST_OUTLIERS]
+    row["outliers"] = explanation.outliers(finding.column.present)[:MOST_OUTLIERS]
     return row | {"examples": list(explanation.examples), "cost": explanation.cost._asdict()}
 
 
@@ -168,16 +169,18 @@ class Violation(NamedTuple):
     rows: int
 
 
-def check(columns: Sequence[Column], saved: dict[str, Explained], share: float = 0.97) -> list[Violation]:
-    """The values of new data that the saved patterns do not accept."""
-    missing = [name for name in saved if name not in {c.name for c in columns}]
+def check(columns: Iterable[Column], saved: dict[str, Explained], share: float = 0.97) -> list[Violation]:
+    """The values of new data that the saved patterns do not accept; a column may come in several stretches of rows."""
+    rows: dict[str, Counter[str]] = {}
+    for column in columns:
+        if column.name in saved:
+            rows.setdefault(column.name, Counter()).update(column.present)
+    missing = [name for name in saved if name not in rows]
     if missing:
         raise Refusal(f"The table lacks the column {missing[0]!r}, for which there are patterns.")
     found = []
-    for column in columns:
-        if column.name in saved:
-            values = list(dict.fromkeys(column.values))
-            accepted = saved[column.name].accepts(values, share)
-            bad = [v for v, good in zip(values, accepted, strict=True) if not good]
-            found += [Violation(column.name, v, column.values.count(v)) for v in bad]
+    for name, counts in rows.items():
+        values = list(counts)
+        accepted = saved[name].accepts(values, share)
+        found += [Violation(name, v, counts[v]) for v, good in zip(values, accepted, strict=True) if not good]
     return found

@@ -1,0 +1,102 @@
+"""Data frames and columns of Python (pandas, Polars, Arrow, DuckDB, dictionaries, lists) as plain columns of text.
+
+None of these libraries is imported for the others: pandas is known by its methods, Arrow tables and DuckDB relations by
+the stream that they offer to each other (`__arrow_c_stream__`).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from wakesleep.data.sources import ColumnSource, Texts
+from wakesleep.data.values import texts_of, texts_of_series
+from wakesleep.errors import Refusal
+
+KNOWN = "a file's path, a pandas or Polars data frame or column, an Arrow table, a DuckDB relation, a dict or a list"
+STREAMS = ("__arrow_c_stream__", "__arrow_c_array__")
+
+
+class FrameSource(ColumnSource):
+    """A data frame, or one column of values."""
+
+    def __init__(self, frame: Any):
+        names, self._columns = _columns(frame)
+        heights = {len(column) for column in self._columns}
+        if len(heights) > 1:
+            raise Refusal(f"The columns of a table must be of one length, but {sorted(heights)} were given.")
+        super().__init__("The data frame", names, max(heights, default=0))
+
+    def take(self, rows: Sequence[int]) -> list[Texts]:
+        """The columns of those rows."""
+        return [_texts(column, rows) for column in self._columns]
+
+
+def is_frame(source: Any) -> bool:
+    """Whether an object is a table or a column, rather than the name of a file."""
+    library = type(source).__module__.partition(".")[0]
+    arrow = any(hasattr(source, name) for name in STREAMS)
+    return library in ("pandas", "polars", "duckdb") or arrow or isinstance(source, Mapping | list | tuple | range)
+
+
+def _columns(frame: Any) -> tuple[list[str], list[Any]]:
+    """The names of a frame's columns, and the columns as their own library has them."""
+    library = type(frame).__module__.partition(".")[0]
+    if library == "pandas":
+        if hasattr(frame, "columns"):
+            return [str(name) for name in frame.columns], [frame.iloc[:, i] for i in range(frame.shape[1])]
+        return [_name(frame)], [frame]
+    if isinstance(frame, Mapping):
+        return [str(name) for name in frame], [_sequence(column) for column in frame.values()]
+    if isinstance(frame, list | tuple | range):
+        return [_name(frame)], [frame]
+    return _polars_columns(frame, library)
+
+
+def _polars_columns(frame: Any, library: str) -> tuple[list[str], list[Any]]:
+    import polars as pl
+
+    try:
+        if isinstance(frame, pl.LazyFrame):
+            frame = frame.collect(engine="streaming")
+        elif library == "duckdb":
+            frame = frame.pl()
+        elif library != "polars":
+            frame = pl.DataFrame(frame) if hasattr(frame, "column_names") else pl.Series(frame)
+    except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        raise Refusal(f"{type(frame).__name__} cannot be read as a table ({str(error)[:100]}).") from None
+    if isinstance(frame, pl.Series):
+        return [_name(frame)], [frame]
+    return frame.columns, list(frame.iter_columns())
+
+
+def _name(column: Any) -> str:
+    name = getattr(column, "name", None)
+    return str(name) if name not in (None, "") else "values"
+
+
+def _sequence(column: Any) -> Any:
+    """A column of a dictionary as something that has a length and can be indexed."""
+    if isinstance(column, str | bytes) or not isinstance(column, Iterable):
+        raise Refusal(f"A column must hold a list of values, but {str(column)[:40]!r} was given: put it in a list.")
+    return column if hasattr(column, "__getitem__") else list(column)
+
+
+def _texts(column: Any, rows: Sequence[int]) -> Texts:
+    """The values of a column in those rows as texts."""
+    library = type(column).__module__.partition(".")[0]
+    if library == "polars":
+        return texts_of_series(column[rows.start : rows.stop] if isinstance(rows, range) else column.gather(list(rows)))
+    if library == "pandas":
+        part = column.iloc[rows.start : rows.stop] if isinstance(rows, range) else column.iloc[list(rows)]
+        return texts_of(_whole_numbers(column, part.tolist()))
+    part = column[rows.start : rows.stop] if isinstance(rows, range) else [column[row] for row in rows]
+    return texts_of(part.tolist() if hasattr(part, "tolist") else part)
+
+
+def _whole_numbers(column: Any, values: list[Any]) -> list[Any]:
+    """Integers again, where pandas made them floats because some are missing."""
+    if column.dtype.kind != "f" or not column.hasnans:
+        return values
+    present = column.dropna()
+    if len(present) and bool((present % 1 == 0).all()):
+        return [int(v) if v == v else None for v in values]  # noqa: PLR0124, NaN differs from itself
+    return values
