@@ -1,17 +1,97 @@
-"""Everything shown is run: tables come from results, examples and code blocks work."""
+"""Everything shown is run: tables come from results, examples, commands and code blocks work, links lead somewhere."""
 
+import ast
+import os
 import re
 import runpy
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+import wakesleep
+from wakesleep.cli import app as cli
+from wakesleep.cli import output as screen
 from wakesleep.cli.help_page import reference
+from wakesleep.domains import BUILT_IN
 from wakesleep.paper.tables import fill
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROSE = [*DOCUMENTS, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+MOST_CHARACTERS_A_LINE, MOST_LINES_OF_USE = 120, 50
+GENERATED = re.compile(r"<!-- table: .*?<!-- end -->", re.DOTALL)
+PARTS = ("Use", "How it works", "Results and how they were made")
+
+# What makes a command quick, by how it begins; the first that matches counts.
+CUTS = (
+    ("explain strings", "--effort quick"),
+    ("explain timeseries", "--effort quick --set points=48"),
+    ("explain characters", ""),
+    ("explain", "--steps 20"),
+    ("train strings", "--steps 2 --set hidden=4 --set length=8 --set strings=2"),
+    ("train characters", "--steps 2 --set hidden=4 --set channels=2 --batch-size 4"),
+    ("train automata", "--steps 2 --set observations=20"),
+    ("train", "--steps 20"),
+    ("evaluate", "--samples 10"),
+)
+
+
+def blocks(document, language):
+    return re.findall(rf"```{language}\n(.*?)```", document.read_text(), re.DOTALL)
+
+
+def commands(document):
+    """The commands of a document, each as its words."""
+    lines = [line for block in blocks(document, "console") for line in block.splitlines() if line.startswith("$ ")]
+    return [shlex.split(line[2:], comments=True) for line in lines]
+
+
+def shortened(words):
+    said = " ".join(words)
+    return words + next((extra.split() for begin, extra in CUTS if said.startswith(begin)), [])
+
+
+def heading_names(document):
+    """The anchors of a document's headings, as Markdown viewers name them."""
+    titles = re.findall(r"^#+ (.*)$", document.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def tracked():
+    """The files of the project: those that git knows, or all of an unpacked sdist."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    hidden = {".venv", "__pycache__", "dist", "build", "runs"}
+    return listed or [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file() and not hidden & set(p.parts)]
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    """Runs the words of a command in a folder of its own that has the examples; it must succeed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.setattr(screen, "out", Console(width=100))
+    monkeypatch.setattr(screen, "err", Console(stderr=True, width=400))
+
+    def run(words):
+        if words[0] == "python":
+            done = subprocess.run([sys.executable, *words[1:]], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            return
+        assert words[0] == "wakesleep"
+        monkeypatch.setattr(sys, "argv", ["wakesleep", *shortened(words[1:])])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        assert code == 0, (words, capsys.readouterr().err)
+
+    return run
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
@@ -20,20 +100,64 @@ def test_tables_are_those_of_the_results(document):
     assert fill(text, ROOT / "results") == text, f"run `make tables` to update {document.name}"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
+@pytest.mark.parametrize("document", PROSE, ids=lambda p: p.name)
 def test_links_and_pictures_lead_somewhere(document):
-    for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
+    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
+        target, _, anchor = link.partition("#")
         if "://" not in target:
-            assert (document.parent / target).exists(), target
+            path = document.parent / target if target else document
+            assert path.exists(), link
+            assert not anchor or anchor in heading_names(path), link
+
+
+@pytest.mark.parametrize("document", [p for p in PROSE if p.name != "command-line.md"], ids=lambda p: p.name)
+def test_no_line_of_prose_is_too_long(document):
+    prose = GENERATED.sub("", document.read_text()).splitlines()
+    assert [line for line in prose if len(line) > MOST_CHARACTERS_A_LINE and not line.startswith("|")] == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT / "src")))
+def test_no_line_of_a_docstring_is_too_long(path):
+    lines = path.read_text().splitlines()
+    said = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Expr)]
+    texts = [n for n in said if isinstance(n.value, ast.Constant) and isinstance(n.value.value, str)]
+    within = [line for n in texts for line in lines[n.lineno - 1 : n.end_lineno]]
+    assert [line for line in within if len(line) > MOST_CHARACTERS_A_LINE] == []
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_page_of_a_domain_has_three_parts_and_its_use_fits_one_screen(name):
+    text = (ROOT / "docs" / f"{name}.md").read_text()
+    assert tuple(re.findall(r"^## (.*)$", text, re.MULTILINE)[:3]) == PARTS
+    use = text.split("\n## ")[1]
+    assert len(use.splitlines()) <= MOST_LINES_OF_USE
+    assert "```console" in use
 
 
 def test_the_page_on_the_command_line_is_its_help():
     assert (ROOT / "docs" / "command-line.md").read_text() == reference(), "run `make tables`"
 
 
-def test_the_python_of_the_readme_runs():
-    for block in re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL):
-        exec(compile(block.replace("steps=20_000", "steps=20"), "README.md", "exec"), {})
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "python")], ids=lambda p: p.name)
+def test_the_python_of_a_document_runs(document):
+    for block in blocks(document, "python"):
+        exec(compile(block.replace("steps=20_000", "steps=20"), document.name, "exec"), {})
+
+
+@pytest.mark.parametrize("document", [d for d in DOCUMENTS if blocks(d, "console")], ids=lambda p: p.name)
+def test_the_commands_of_a_document_run(document, run, tmp_path):
+    for block in blocks(document, "python"):
+        if named := re.match(r"# (\w+\.py)\n", block):
+            (tmp_path / named[1]).write_text(block)
+    no_omniglot = "WAKESLEEP_DATA" not in os.environ
+    left_out = set()
+    for words in commands(document):
+        if no_omniglot and ("images=omniglot" in words or left_out & set(words)):
+            left_out.add(words[-1])  # the run directory, which later commands name
+        else:
+            run(words)
+    if left_out:
+        pytest.skip("Omniglot is needed for some of the commands: set WAKESLEEP_DATA; the others ran.")
 
 
 def test_the_example_domain_is_short_and_learns_with_all_five_algorithms(monkeypatch):
@@ -44,8 +168,13 @@ def test_the_example_domain_is_short_and_learns_with_all_five_algorithms(monkeyp
     assert all(0.0 < v < 2.0 for v in noise.values())
 
 
+def test_the_version_is_the_same_everywhere():
+    assert f"version: {wakesleep.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == wakesleep.__version__
+
+
 def test_the_project_speaks_of_itself_alone():
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
-    named = [f for f in listed if f != ".ci/run" and (ROOT / f).suffix in (".py", ".md", ".toml", ".txt")]
+    named = [f for f in tracked() if f != ".ci/run" and (ROOT / f).suffix in (".py", ".md", ".toml", ".txt")]
     bad = re.compile(r"\.\./" + "shared|/wo" + "rk/")
+    assert len(named) > 100
     assert [f for f in named if bad.search((ROOT / f).read_text())] == []

@@ -7,7 +7,7 @@ nothing. The training loop is `wakesleep.fit`.
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Model": "core.model",
