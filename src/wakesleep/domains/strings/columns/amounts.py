@@ -9,7 +9,7 @@ from wakesleep.domains.strings.columns.choices import Listing, Maybe, Words, ser
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import exactly
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
-from wakesleep.domains.strings.columns.slots import Reading, slot_counts
+from wakesleep.domains.strings.columns.slots import Reading, Slot, counts_of, slot_counts
 
 _AMOUNT = re.compile(
     r"(?P<sign>[-+]?)(?P<before>[$€£¥₹]? ?)"
@@ -58,7 +58,8 @@ def _digits(rows: Sequence[dict[str, str]], reading: Reading) -> Node:
     digit = chars("digit")
     separators = {r["separator"] for r in rows if r["grouped"]}
     if not separators:
-        return Run(digit, slot_counts(Counter(len(r["whole"]) for r in rows), reading.generality))
+        padded = any(len(r["whole"]) > 1 and r["whole"][0] == "0" for r in rows)
+        return Run(digit, counts_of(Slot(tuple(r["whole"] for r in rows), not padded), reading.generality))
     separator = sorted(separators)[0]
     firsts = Counter(len((r["grouped"] or r["whole"]).split(separator)[0]) for r in rows)
     groups = Counter(len(r["grouped"].split(separator)) - 1 for r in rows if r["grouped"])

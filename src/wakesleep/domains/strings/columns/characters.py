@@ -52,6 +52,10 @@ CLASSES: dict[str, Named] = {
     "latin": Named(
         "A-Za-zÀ-ÖØ-öø-ÿ", "Latin letter", "Latin letters", UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER
     ),
+    "latin extended": Named(
+        "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ", "Latin letter", "Latin letters",
+        UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER + _span(0x100, 0x24F) + _span(0x1E00, 0x1EFF),
+    ),  # fmt: skip
     "cyrillic": Named("Ѐ-ӿ", "Cyrillic letter", "Cyrillic letters", _span(0x400, 0x4FF)),
     "greek": Named("Ͱ-Ͽ", "Greek letter", "Greek letters", _span(0x370, 0x3FF)),
     "arabic": Named("؀-ۿ", "Arabic character", "Arabic characters", _span(0x600, 0x6FF)),
@@ -195,7 +199,7 @@ def chars(*names: str, extra: str = "") -> Chars:
 
 
 ORDER = (
-    "digit upper lower|hex lower|hex upper|letter|hex|upper digit|lower digit|alnum|word|latin upper|latin lower|latin|"
+    "digit upper lower|hex lower|hex upper|letter|hex|upper digit|lower digit|alnum|word|latin upper|latin lower|latin|latin extended|"
     "cyrillic|greek|hebrew|arabic|kana|hangul|han|any letter|any word|visible|any visible|printable|any"
 )
 

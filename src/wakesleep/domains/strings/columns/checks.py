@@ -3,7 +3,7 @@
 import math
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -102,3 +102,6 @@ class Checked(Node):
     @property
     def fixed(self) -> bool:
         return self.least == self.most
+
+    def parts_below(self) -> Sequence[Node]:
+        return (self.payload,)

@@ -130,9 +130,10 @@ def _mac(kind: str, separator: str) -> Node:
 
 def _iban(groups: bool) -> Node:
     country = evenly(codes.COUNTRIES)
-    account = _run("upper digit", about(11, 30, 18))
+    account = Run(chars("upper digit"), about(11, 30, 18, 0.1), usual=chars("digit"))
     if groups:
-        tail = series(Listing(_run("upper digit", 4), Literal(" "), between(2, 7)), Maybe(series(" ", _run("upper digit", between(1, 3))), 0.5))
+        four = Run(chars("upper digit"), exactly(4), usual=chars("digit"))
+        tail = series(Listing(four, Literal(" "), between(2, 7)), Maybe(series(" ", _run("upper digit", between(1, 3))), 0.5))
         return Checked(series(country, " ", tail), "iban", 15, 42, r"[A-Z]{2}[0-9]{2}(?: [0-9A-Z]{4}){2,7}(?: [0-9A-Z]{1,3})?")
     return Checked(series(country, account), "iban", 15, 34, "[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}")
 
@@ -157,7 +158,10 @@ MAKERS: dict[str, Callable[[], Node]] = {
     "domain name": _domain,
     "IPv4 address": lambda: series(*[p for _ in range(3) for p in (Number(0, 255), ".")], Number(0, 255)),
     "IPv6 address": _ipv6,
-    "MAC address": lambda: Either(tuple(_mac(k, s) for k in ("hex lower", "hex upper") for s in ":-"), (0.25,) * 4),
+    "MAC address": lambda: _mac("hex lower", ":"),
+    "MAC address in capitals": lambda: _mac("hex upper", ":"),
+    "MAC address with hyphens": lambda: _mac("hex lower", "-"),
+    "MAC address in capitals with hyphens": lambda: _mac("hex upper", "-"),
     "UUID": lambda: _uuid("hex lower"),
     "UUID in capitals": lambda: _uuid("hex upper"),
     "semantic version": _semver,
@@ -185,7 +189,8 @@ MAKERS: dict[str, Callable[[], Node]] = {
     "month of three letters": lambda: evenly([m[:3] for m in MONTHS]),
     "weekday": lambda: evenly(WEEKDAYS),
     "weekday of three letters": lambda: evenly([d[:3] for d in WEEKDAYS]),
-    "hex colour": lambda: series("#", Either((_run("hex lower", 6), _run("hex upper", 6)), (0.5, 0.5))),
+    "hex colour": lambda: series("#", _run("hex lower", 6)),
+    "hex colour in capitals": lambda: series("#", _run("hex upper", 6)),
 }
 
 

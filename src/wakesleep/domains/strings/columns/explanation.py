@@ -4,7 +4,7 @@ import html
 import math
 import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.posterior import EFFORTS, Entry, Posterior, infer, null_marks
 from wakesleep.domains.strings.columns.records import as_record, from_record
-from wakesleep.domains.strings.columns.repetition import count_rows, pitman_yor
+from wakesleep.domains.strings.columns.repetition import Rows, pitman_yor
 from wakesleep.domains.strings.columns.wording import describe, notes
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 
@@ -53,6 +53,20 @@ class Outlier:
     why: str
 
 
+class Rule:
+    """What a program can write: its regex, then the program itself where the regex is wider."""
+
+    def __init__(self, program: Node) -> None:
+        self._fullmatch = re.compile(program.regex).fullmatch
+        self._program = None if program.exact else program
+
+    def accepts(self, value: str) -> bool:
+        """Whether the program can write the value."""
+        if self._fullmatch(value) is None:
+            return False
+        return self._program is None or self._program.log_prob(value) > -math.inf
+
+
 @dataclass(frozen=True)
 class Explanation:
     """What was found for a column."""
@@ -73,18 +87,21 @@ class Explanation:
         return len(self.posterior.rows.counts)
 
     @cached_property
-    def _rule(self) -> re.Pattern[str]:
-        return re.compile(self.patterns[0].regex)
+    def _rule(self) -> "Rule":
+        return Rule(self.posterior.entries[0].program)
 
     def matches(self, values: Iterable[Any]) -> np.ndarray:
-        """Whether the exportable rule, the first pattern, accepts each value; nulls pass where the column has some."""
-        return np.array([self.nulls > 0 if v is None else self._rule.fullmatch(v) is not None for v in listed(values)], bool)
+        """Whether the rule accepts each value: the first pattern, and check digits and calendars where it is not exact.
+
+        Nulls, which are None, NaN and empty texts, pass where the column has some.
+        """
+        return np.array([self.nulls > 0 if not v else self._rule.accepts(v) for v in listed(values)], bool)
 
     def accepts(self, values: Iterable[Any], share: float | None = SHARE) -> np.ndarray:
         """The full judgement: whether each value is taken for a member, so that about `share` of true members are."""
         given = listed(values)
         found = np.full(len(given), self.nulls > 0)
-        some = [i for i, v in enumerate(given) if v is not None]
+        some = [i for i, v in enumerate(given) if v]
         if some:
             found[some] = self.judge.accepts([given[i] for i in some], share)
         return found
@@ -93,7 +110,7 @@ class Explanation:
         """log p(next row = value | column); nulls have minus infinity."""
         given = listed(values)
         found = np.full(len(given), -math.inf)
-        some = [i for i, v in enumerate(given) if v is not None]
+        some = [i for i, v in enumerate(given) if v]
         if some:
             found[some] = self.posterior.log_prob([given[i] or "" for i in some])
         return found
@@ -114,6 +131,7 @@ class Explanation:
                 for e in self.posterior.entries
             ],
             "counts": self.posterior.rows.counts,
+            "changes": self.posterior.rows.changes,
             "late_news": self.posterior.rows.late_news,
             "judge": self.judge.as_dict(),
             "outliers": [[o.value, list(o.rows), o.why] for o in self.outliers],
@@ -175,19 +193,19 @@ def _finished(given: list[str | None], texts: list[str], posterior: Posterior, s
     judge = fit(texts, posterior)
     distinct = list(posterior.rows.counts)
     verdicts = judge.accepts(distinct, SHARE)
-    outliers, differ = _outliers(given, distinct, np.asarray(verdicts, bool), patterns[0], posterior, judge)
+    outliers, differ = _outliers(given, distinct, np.asarray(verdicts, bool), posterior, judge)
     marks = tuple(null_marks(distinct))
     nulls = len(given) - len(texts)
     return Explanation(patterns, posterior, judge, outliers, len(given), nulls, marks, differ)
 
 
 def _outliers(
-    given: list[str | None], distinct: list[str], verdicts: np.ndarray, best: Pattern, posterior: Posterior, judge: Any
+    given: list[str | None], distinct: list[str], verdicts: np.ndarray, posterior: Posterior, judge: Any
 ) -> tuple[tuple[Outlier, ...], float]:
     """The values that are not accepted, and the share of rows at which the rule says otherwise."""
-    rule = re.compile(best.regex)
+    rule = Rule(posterior.entries[0].program)
     counts = posterior.rows.counts
-    differ = sum(counts[v] for v, ok in zip(distinct, verdicts, strict=True) if bool(ok) != bool(rule.fullmatch(v)))
+    differ = sum(counts[v] for v, ok in zip(distinct, verdicts, strict=True) if bool(ok) != rule.accepts(v))
     wrong = [v for v, ok in zip(distinct, verdicts, strict=True) if not ok][:MOST_OUTLIERS]
     places: dict[str, list[int]] = {v: [] for v in wrong}
     if wrong:
@@ -228,8 +246,8 @@ def restore(stored: dict[str, Any]) -> Explanation:
 
     try:
         counts = {str(k): int(v) for k, v in stored["counts"].items()}
-        rows = count_rows([v for v, c in counts.items() for _ in range(c)])
-        rows = type(rows)(counts, int(stored["late_news"]))
+        changes = {str(k): int(v) for k, v in stored["changes"].items()}
+        rows = Rows(counts, changes, int(stored["late_news"]))
         entries = tuple(
             Entry(from_record(p["program"]), float(p["log_joint"]), str(p["source"]), bool(p["closed"]))
             for p in stored["programs"]
@@ -245,7 +263,3 @@ def restore(stored: dict[str, Any]) -> Explanation:
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         raise Refusal(f"The stored explanation cannot be read: {fault}.") from fault
 
-
-def tidy(values: Sequence[str]) -> list[str]:
-    """Distinct values in order of first appearance."""
-    return list(dict.fromkeys(values))

@@ -10,12 +10,13 @@ from wakesleep.domains.strings.columns.background import background, flat
 from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, stray_scores
 from wakesleep.domains.strings.columns.choices import Either, Words
 from wakesleep.domains.strings.columns.codes import NULLS
+from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.known import known_programs
 from wakesleep.domains.strings.columns.mutations import mutated
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior, shipped
 from wakesleep.domains.strings.columns.reading import mask
-from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, ordered_news, pitman_yor
+from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
 from wakesleep.domains.strings.columns.slots import Reading
 
 EFFORTS = {"quick": (100, 4), "usual": (200, 5), "thorough": (1000, 10)}
@@ -145,16 +146,25 @@ def _log_joint(node: Node, values: Sequence[str], strays: dict[str, float], read
 
 
 def _with_closed(entries: list[Entry], rows: Rows, news: News, generality: str) -> list[Entry]:
-    """Each program as an open column; and the best as a closed one, where news is rare in row order too."""
-    opened = [Entry(e.program, e.log_joint + news.evidence, e.source) for e in entries]
+    """Each program as an open column; the best as a closed one, where news is rare; finite concepts by all rows."""
+    found = [Entry(e.program, e.log_joint + news.evidence, e.source) for e in entries]
+    found += [finite for e in entries if (finite := _finite(e, rows)) is not None]
     k, n = len(rows.counts), rows.total
-    limit = CLOSED_NEWS[generality] * max(0.01, 1.2 / n)
-    if k > MOST_CLOSED or n < 2 * k or ordered_news(rows) > limit:
-        return opened
+    if k > MOST_CLOSED or not may_be_closed(rows, CLOSED_NEWS[generality]):
+        return found
     weights = tuple((c + 0.5) / (n + 0.5 * k) for c in rows.counts.values())
-    closed = Words(tuple(rows.counts), weights)
     score = entries[0].log_joint + log_closed(rows) + math.lgamma(k + 1)
-    return [*opened, Entry(closed, score, "enumeration", True)]
+    return [*found, Entry(Words(tuple(rows.counts), weights), score, "enumeration", True)]
+
+
+def _finite(entry: Entry, rows: Rows) -> Entry | None:
+    """A concept that is a list of words, with every row drawn from it, rather than every value once."""
+    if not (isinstance(entry.program, Concept) and isinstance(entry.program.body, Words)):
+        return None
+    each = [(entry.program.log_prob(v), c) for v, c in rows.changes.items()]
+    if any(p == -math.inf for p, _ in each):
+        return None
+    return Entry(entry.program, entry.log_joint + sum((c - 1) * p for p, c in each), entry.source)
 
 
 def _penalised(entry: Entry, rows: Rows, reject: Sequence[str]) -> Entry:

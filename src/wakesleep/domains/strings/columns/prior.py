@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib.resources import files
 
 from wakesleep.domains.strings.columns.characters import Chars
+from wakesleep.domains.strings.columns.checks import Checked
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe, Words
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import Counts
@@ -22,7 +23,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "class": (
         "digit", "upper", "lower", "hex lower", "hex upper", "letter", "hex", "upper digit", "lower digit", "alnum", "word",
-        "visible", "printable", "latin upper", "latin lower", "latin", "cyrillic", "greek", "hebrew", "arabic", "kana",
+        "visible", "printable", "latin upper", "latin lower", "latin", "latin extended", "cyrillic", "greek", "hebrew", "arabic", "kana",
         "hangul", "han", "any letter", "any word", "any visible", "any", "set digits", "set letters", "set other",
     ),
     "counts": ("fixed", "range", "open"),
@@ -146,7 +147,8 @@ def log_prior(node: Node, weights: Weights) -> float:
     names, cost = choices(node)
     own = sum(weights[n] for n in names) - cost
     if isinstance(node, Concept):
-        return own
+        payload = node.body.payload if node.fitted and isinstance(node.body, Checked) else None
+        return own + (log_prior(payload, weights) if payload is not None else 0.0)
     return own + sum(log_prior(part, weights) for part in node.parts_below())
 
 

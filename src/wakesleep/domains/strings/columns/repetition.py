@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wakesleep.domains.strings.columns.reading import changes
+
 DISCOUNTS = (0.0, 0.25, 0.5, 0.75, 0.95)
 CONCENTRATIONS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
 CLOSED_PSEUDO_COUNT = 0.5
@@ -15,6 +17,8 @@ class Rows:
     """Rows of a column, nulls apart: values with their counts in order of first appearance."""
 
     counts: dict[str, int]
+    changes: dict[str, int]
+    """Counts without rows that repeat the row before: sorted columns say no more than their values do."""
     late_news: int
     """Rows of the second half at which a value is seen for the first time."""
 
@@ -27,7 +31,7 @@ class Rows:
 def count_rows(values: Sequence[str]) -> Rows:
     """Counts the rows; `late_news` is taken in their order."""
     early = set(values[: len(values) // 2])
-    return Rows(dict(Counter(values)), len(set(values) - early))
+    return Rows(dict(Counter(values)), dict(Counter(changes(values))), len(set(values) - early))
 
 
 def log_partition(sizes: Sequence[int], discount: float, concentration: float) -> float:
@@ -53,11 +57,11 @@ class News:
 
 def pitman_yor(rows: Rows) -> News:
     """The evidence and the posterior means over the grid."""
-    sizes = tuple(rows.counts.values())
+    sizes = tuple(rows.changes.values())
     grid = [(d, t, log_partition(sizes, d, t)) for d in DISCOUNTS for t in CONCENTRATIONS]
     best = max(g[2] for g in grid)
     weights = [math.exp(g[2] - best) for g in grid]
-    total, n, k = sum(weights), rows.total, len(sizes)
+    total, n, k = sum(weights), sum(sizes), len(sizes)
     discount = sum(w * d for w, (d, _, _) in zip(weights, grid, strict=True)) / total
     chance = sum(w * (t + d * k) / (t + n) for w, (d, t, _) in zip(weights, grid, strict=True)) / total
     return News(best + math.log(total / len(grid)), discount, chance)
@@ -65,11 +69,20 @@ def pitman_yor(rows: Rows) -> News:
 
 def log_closed(rows: Rows) -> float:
     """log p(rows | a closed list of exactly these values): Dirichlet-multinomial, in order."""
-    sizes = tuple(rows.counts.values())
+    sizes = tuple(rows.changes.values())
     a, k, n = CLOSED_PSEUDO_COUNT, len(sizes), sum(sizes)
     return math.lgamma(a * k) - math.lgamma(a * k + n) + sum(math.lgamma(a + s) - math.lgamma(a) for s in sizes)
 
 
-def ordered_news(rows: Rows) -> float:
-    """The rate of values seen for the first time in the second half of the rows; a quarter of a row is added."""
-    return (rows.late_news + 0.25) / max(rows.total / 2, 1)
+def expected_late_news(values: int, rows: int) -> float:
+    """The number of values, of so many alike, that are first seen in the second half of the rows."""
+    missed = 1 - 1 / values
+    return values * (missed ** (rows / 2) - missed**rows)
+
+
+def may_be_closed(rows: Rows, factor: float) -> bool:
+    """Whether no more news is to be expected: few singletons, and little news in the second half of the rows."""
+    k, moves = len(rows.changes), sum(rows.changes.values())
+    once = sum(c == 1 for c in rows.changes.values())
+    late = max(0.005 * rows.total, expected_late_news(k, moves) + 0.5)
+    return moves >= 1.5 * k and once <= 0.15 * factor * moves and rows.late_news <= factor * late
