@@ -21,9 +21,9 @@ from wakesleep.core.memory import Memory, Weighted
 from wakesleep.core.model import Batch, Model, Observations, dream, over_programs
 from wakesleep.domains.strings.data import Settings, concepts, observe
 from wakesleep.domains.strings.evaluator import Strings, as_text
-from wakesleep.domains.strings.explain.variants import branches, without_brackets
 from wakesleep.domains.strings.language import BAR, GENERAL, OPEN, program
 from wakesleep.domains.strings.show import show, words
+from wakesleep.domains.strings.structure import branches, without_brackets
 from wakesleep.paper import ngrams
 from wakesleep.paper.cells import every_cell, train_cell
 from wakesleep.paper.results import Row, complete

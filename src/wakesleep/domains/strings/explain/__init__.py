@@ -1,4 +1,4 @@
-"""Columns of text explained by regexes, with the model that ships with the package."""
+"""Columns of text explained by programs that read as regexes; nothing is compiled and no network is run."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -6,22 +6,23 @@ from typing import TYPE_CHECKING, Any
 from wakesleep.domains.strings.explain.explainer import EXPLAINER
 
 if TYPE_CHECKING:
-    from wakesleep.domains.strings.explain.explanation import Explanation
+    from wakesleep.domains.strings.columns.explanation import Explanation
 
 __all__ = ["EXPLAINER", "explain_strings"]
 
 
-def explain_strings(values: Iterable[Any], effort: str = "usual", seed: int = 0) -> "Explanation":
-    """Explains some strings of one kind by regexes; it needs no training.
+def explain_strings(
+    values: Iterable[Any],
+    effort: str = "usual",
+    generality: str = "usual",
+    reject: Iterable[str] = (),
+    seed: int = 0,
+) -> "Explanation":
+    """Explains the values of one column, in the order of their rows; None and NaN are nulls.
 
-    The result has `patterns`, `log_prob(strings)`, `accepts(strings)`, `sample(n)` and `outliers(strings)`.
+    The result has `patterns`, `outliers`, `accepts(values)`, `matches(values)`, `sample(n)` and `log_prob(values)`.
+    `generality` is narrow, usual or wide. The patterns avoid the values to `reject`.
     """
-    from wakesleep.domains.strings.explain.explanation import explain
-    from wakesleep.domains.strings.explain.knowledge import shipped
-    from wakesleep.domains.strings.explain.search import EFFORTS
-    from wakesleep.errors import require_one_of
+    from wakesleep.domains.strings.columns.explanation import explain
 
-    chosen: Any = EFFORTS.get(effort) if isinstance(effort, str) else effort
-    if chosen is None:
-        require_one_of("effort", effort, tuple(EFFORTS))
-    return explain(values, shipped(), chosen, seed)
+    return explain(values, effort=effort, generality=generality, reject=reject, seed=seed)

@@ -1,4 +1,4 @@
-"""How a table is explained: each column of text by regexes."""
+"""How a table is explained: each column by programs that read as regexes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +10,16 @@ from wakesleep.domains.contract import (
     Explanation,
     Report,
     Rows,
-    Standing,
     check_options,
     files_of,
     option,
 )
 
 if TYPE_CHECKING:
-    from wakesleep.data.tables import Column
+    from wakesleep.data.tables import Table
 
 EFFORT_NAMES = ("quick", "usual", "thorough")
+GENERALITY_NAMES = ("narrow", "usual", "wide")
 EXPORT_NAMES = ("json-schema", "pandera", "re")
 STANDARD_INPUT = "-"
 
@@ -30,6 +30,10 @@ class Options:
 
     column: str | None = option(None, "Explain this column alone.")
     effort: str = option("usual", "How long to search: quick, usual or thorough.", EFFORT_NAMES)
+    generality: str = option(
+        "usual", "How far patterns reach beyond the values: narrow, usual, wide.", GENERALITY_NAMES
+    )
+    reject: tuple[str, ...] = option((), "A value that the patterns should not accept; repeatable.")
 
     def __post_init__(self) -> None:
         """Refuses impossible values."""
@@ -46,35 +50,25 @@ def reads(path: Path) -> float:
     return 0.7 if any(not c.numeric and not c.dates for c in table.values()) else 0.1
 
 
-def read(path: str, options: Options) -> list["Column"]:
-    """Reads the columns of a table."""
+def read(path: str, options: Options) -> "Table":
+    """Reads a sample of the rows of a table."""
     from wakesleep.data.tables import read_table
 
-    return read_table(path, rows="sample", column=options.column).columns
+    return read_table(path, rows="sample", column=options.column)
 
 
-def explain(columns: list["Column"], options: Options, report: Report) -> Explanation:
-    """Explains each column; numbers and free text are passed over, with the reason."""
-    from wakesleep.domains.strings.explain.knowledge import shipped
-    from wakesleep.domains.strings.explain.search import EFFORTS
+def explain(table: "Table", options: Options, report: Report) -> Explanation:
+    """Explains each column."""
     from wakesleep.domains.strings.explain.survey import survey
 
-    done = 0
-
-    def tell(column: "Column") -> None:
-        nonlocal done
-        done += 1
-        report(Standing(done, len(columns), column.name))
-
-    return survey(columns, shipped(), EFFORTS[options.effort], report=tell)
+    return survey(table, options.effort, options.generality, options.reject, report)
 
 
 def restore(rows: Rows) -> Explanation:
     """Restores the explanation that was saved as rows."""
-    from wakesleep.domains.strings.explain.knowledge import shipped
     from wakesleep.domains.strings.explain.survey import restore as restored
 
-    return restored(rows, shipped())
+    return restored(rows)
 
 
 EXPLAINER = Explainer(

@@ -1,49 +1,40 @@
-"""Patterns for other tools: JSON Schema, pandera, Python's `re`."""
+"""The rules of columns for other tools: JSON Schema, pandera, Python's `re`."""
 
 import json
 from collections.abc import Callable
 
-from wakesleep.domains.strings.explain.explanation import Explanation, Pattern
+from wakesleep.domains.strings.columns.explanation import Explanation
 
-Explained = dict[str, Explanation]
-
-
-def _patterns(findings: Explained) -> dict[str, Pattern]:
-    """The best pattern of each explained column."""
-    return {name: e.patterns[0] for name, e in findings.items()}
+Found = dict[str, Explanation]
 
 
-def json_schema(findings: Explained) -> str:
-    """A JSON Schema for rows as objects."""
+def json_schema(found: Found) -> str:
+    """Returns a JSON Schema for rows as objects."""
     properties = {
-        name: {"type": "string", "pattern": p.regex, "description": p.description}
-        for name, p in _patterns(findings).items()
+        name: {
+            "type": ["string", "null"] if e.nulls else "string",
+            "pattern": e.patterns[0].regex,
+            "description": e.patterns[0].description,
+        }
+        for name, e in found.items()
     }
-    schema = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "type": "object",
-        "properties": properties,
-    }
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object", "properties": properties}
     return json.dumps(schema, indent=2)
 
 
-def pandera(findings: Explained) -> str:
-    """A Python module with a pandera schema."""
+def pandera(found: Found) -> str:
+    """Returns a Python module with a pandera schema."""
     lines = [
-        f"        {name!r}: pa.Column(str, pa.Check.str_matches({'(?a)' + p.regex!r}), nullable=True),"
-        for name, p in _patterns(findings).items()
+        f"        {name!r}: pa.Column(str, pa.Check.str_matches({e.patterns[0].regex!r}), nullable={e.nulls > 0}),"
+        for name, e in found.items()
     ]
     return "\n".join(["import pandera.pandas as pa", "", "schema = pa.DataFrameSchema(", "    {", *lines, "    }", ")"])
 
 
-def python(findings: Explained) -> str:
-    """A Python module with compiled regexes."""
-    lines = [f"    {name!r}: re.compile({p.regex!r}, re.ASCII)," for name, p in _patterns(findings).items()]
+def python(found: Found) -> str:
+    """Returns a Python module with compiled regexes, for `fullmatch`."""
+    lines = [f"    {name!r}: re.compile({e.patterns[0].regex!r})," for name, e in found.items()]
     return "\n".join(["import re", "", "PATTERNS = {", *lines, "}"])
 
 
-EXPORTS: dict[str, Callable[[Explained], str]] = {
-    "json-schema": json_schema,
-    "pandera": pandera,
-    "re": python,
-}
+EXPORTS: dict[str, Callable[[Found], str]] = {"json-schema": json_schema, "pandera": pandera, "re": python}

@@ -1,0 +1,118 @@
+"""Canonical columns: does the first pattern hold what it should, and no near miss? Beside rexpy and grex, in one run.
+
+    python benchmarks/canonical.py            # writes results/benchmark-canonical.json
+    pip install 'wakesleep[peers]'
+
+A column is right if the rule accepts at least .95 of 200 fresh values and at most .05 of 60 near misses. Columns in odd places
+of the list were looked at while the language was built (develop); those in even places were not (held out).
+"""
+
+import argparse
+import json
+import random
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from canonical_columns import COLUMNS, near_misses
+
+from wakesleep.domains.strings.columns import explain
+
+FRESH, MISSES, DRAWS = 200, 60, 3
+RECALL, ACCEPTED = 0.95, 0.05
+Rule = Callable[[Sequence[str]], Sequence[bool]]
+
+
+def by_regexes(regexes: Sequence[str]) -> Rule:
+    compiled = [re.compile(x) for x in regexes]
+    return lambda values: [any(c.fullmatch(v) for c in compiled) for v in values]
+
+
+def ours(examples: list[str]) -> tuple[dict[str, Rule], str]:
+    found = explain(examples)
+    first = found.patterns[0].regex
+    return {"wakesleep matches": by_regexes([first]), "wakesleep accepts": found.accepts}, first
+
+
+def rexpy(examples: list[str]) -> tuple[dict[str, Rule], str]:
+    from tdda import rexpy as tool
+
+    found = tool.extract(examples)
+    return {"rexpy": by_regexes(found)}, "|".join(found)
+
+
+def grex(examples: list[str]) -> tuple[dict[str, Rule], str]:
+    from grex import RegExpBuilder
+
+    builder = RegExpBuilder.from_test_cases(list(dict.fromkeys(examples)))
+    found = builder.with_conversion_of_digits().with_conversion_of_words().with_conversion_of_repetitions().build()
+    return {"grex -d -w -r": by_regexes([found])}, found
+
+
+TOOLS = {"wakesleep": ours, "rexpy": rexpy, "grex": grex}
+
+
+def judge(name: str, count: int, seed: int, tools: Sequence[str]) -> list[dict[str, Any]]:
+    draw, right = COLUMNS[name]
+    r = random.Random(f"{name} {count} {seed}")
+    examples = [draw(r) for _ in range(count)]
+    fresh = [draw(r) for _ in range(FRESH)]
+    wrong = near_misses(draw, right, r, MISSES)
+    assert all(map(right, fresh)), name
+    rows = []
+    for tool in tools:
+        start = time.process_time()
+        rules, pattern = TOOLS[tool](examples)
+        spent = time.process_time() - start
+        for rule_name, rule in rules.items():
+            recall = sum(map(bool, rule(fresh))) / FRESH
+            accepted = sum(map(bool, rule(wrong))) / max(len(wrong), 1)
+            rows.append({
+                "column": name, "examples": count, "draw": seed, "rule": rule_name, "recall": recall, "accepted": accepted,
+                "right": recall >= RECALL and accepted <= ACCEPTED, "pattern": pattern, "cpu_ms": round(1000 * spent, 1),
+                "part": "develop" if list(COLUMNS).index(name) % 2 == 0 else "held out",
+            })  # fmt: skip
+    return rows
+
+
+def table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    found = []
+    for rule in dict.fromkeys(r["rule"] for r in rows):
+        for count in dict.fromkeys(r["examples"] for r in rows):
+            for part in ("develop", "held out"):
+                mine = [r for r in rows if (r["rule"], r["examples"], r["part"]) == (rule, count, part)]
+                mean = {k: round(sum(r[k] for r in mine) / len(mine), 3) for k in ("right", "recall", "accepted", "cpu_ms")}
+                found.append({"rule": rule, "examples": count, "part": part, "columns": len({r["column"] for r in mine}), **mean})
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--output", type=Path, default=Path("results"))
+    parser.add_argument("--tools", nargs="*", default=list(TOOLS))
+    parser.add_argument("--draws", type=int, default=DRAWS)
+    parser.add_argument("--show", choices=("develop", "held out"), help="print what was wrong in that part")
+    options = parser.parse_args()
+    rows = [
+        row
+        for name in COLUMNS
+        for count in (8, 30)
+        for seed in range(options.draws)
+        for row in judge(name, count, seed, options.tools)
+    ]
+    for row in rows:
+        if row["part"] == options.show and not row["right"] and row["rule"].startswith("wakesleep m"):
+            print(f"{row['column']} ({row['examples']}): {row['recall']:.2f} {row['accepted']:.2f} {row['pattern'][:150]}")
+    summary = table(rows)
+    for line in summary:
+        print(line)
+    document = {"command": "python benchmarks/canonical.py", "columns": len(COLUMNS), "table": summary, "rows": rows}
+    if options.tools == list(TOOLS):
+        options.output.mkdir(exist_ok=True)
+        (options.output / "benchmark-canonical.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""Numbers as people write them: signs, currencies, thousands, decimals, percentages; read off a column."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from wakesleep.domains.strings.columns.characters import chars
+from wakesleep.domains.strings.columns.choices import Listing, Maybe, Words, series
+from wakesleep.domains.strings.columns.concepts import Concept
+from wakesleep.domains.strings.columns.counts import exactly
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
+from wakesleep.domains.strings.columns.slots import Reading, Slot, counts_of, slot_counts
+
+_AMOUNT = re.compile(
+    r"(?P<sign>[-+]?)(?P<before>[$€£¥₹]? ?)"
+    r"(?:(?P<grouped>[0-9]{1,3}(?P<separator>[,.' ])[0-9]{3}(?:(?P=separator)[0-9]{3})*)|(?P<whole>[0-9]+))"
+    r"(?P<decimals>[.,][0-9]+)?(?P<after> ?(?:%|[€£$]|USD|EUR)?)(?P<end> *)"
+)
+MOST_GROUPS = 4
+
+
+def amount_concepts(values: Sequence[str], reading: Reading) -> list[Concept]:
+    """Amounts, percentages or plain decimals, if nearly all values are such and they vary in sign, thousands or decimals."""
+    matches = [m for m in map(_AMOUNT.fullmatch, values) if m]
+    if len(matches) < 0.9 * len(values) or not matches:
+        return []
+    rows = [m.groupdict() for m in matches]
+    parts: list[Node | str] = [_sometimes(rows, "sign"), _sometimes(rows, "before"), _digits(rows, reading)]
+    parts += [_decimals(rows, reading), _sometimes(rows, "after"), _sometimes(rows, "end")]
+    return [Concept(_name(rows), series(*parts), fitted=True)]
+
+
+def _name(rows: Sequence[dict[str, str]]) -> str:
+    if any("%" in r["after"] for r in rows):
+        return "percentage"
+    if any(r["before"].strip() or r["after"].strip() for r in rows):
+        return "amount of money"
+    grouped = any(r["grouped"] for r in rows)
+    return "number with thousands" if grouped else "decimal number" if any(r["decimals"] for r in rows) else "whole number"
+
+
+def _sometimes(rows: Sequence[dict[str, str]], field: str) -> Node:
+    """A text that is always, sometimes or never there."""
+    table = Counter(r[field] for r in rows)
+    texts = [t for t in table if t]
+    if not texts:
+        return Literal("")
+    total = sum(table.values())
+    there = total - table[""]
+    found: Node = Literal(texts[0])
+    if len(texts) > 1:
+        found = Words(tuple(texts), tuple(table[t] / there for t in texts))
+    return found if not table[""] else Maybe(found, there / total)
+
+
+def _digits(rows: Sequence[dict[str, str]], reading: Reading) -> Node:
+    """The digits before the decimals, in thousands if any value has them."""
+    digit = chars("digit")
+    separators = {r["separator"] for r in rows if r["grouped"]}
+    if not separators:
+        padded = any(len(r["whole"]) > 1 and r["whole"][0] == "0" for r in rows)
+        return Run(digit, counts_of(Slot(tuple(r["whole"] for r in rows), not padded), reading.generality))
+    separator = sorted(separators)[0]
+    firsts = Counter(len((r["grouped"] or r["whole"]).split(separator)[0]) for r in rows)
+    groups = Counter(len(r["grouped"].split(separator)) - 1 for r in rows if r["grouped"])
+    there = sum(groups.values()) / len(rows)
+    first = Run(digit, slot_counts(Counter({1: 1, 2: 1, 3: 1}) + Counter(k for k in firsts.elements() if k <= 3), "narrow"))
+    counts = slot_counts(groups + Counter({1: 1, min(max(groups) + 1, MOST_GROUPS): 1}), "narrow")
+    return series(first, Maybe(series(separator, Listing(Run(digit, exactly(3)), Literal(separator), counts)), min(there, 0.99)))
+
+
+def _decimals(rows: Sequence[dict[str, str]], reading: Reading) -> Node:
+    texts = [r["decimals"] for r in rows if r["decimals"]]
+    if not texts:
+        return Literal("")
+    point = Counter(t[0] for t in texts).most_common(1)[0][0]
+    found = series(point, Run(chars("digit"), slot_counts(Counter(len(t) - 1 for t in texts), reading.generality)))
+    return found if len(texts) == len(rows) else Maybe(found, len(texts) / len(rows))

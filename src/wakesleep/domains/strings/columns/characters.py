@@ -1,0 +1,234 @@
+"""Sets of characters: a lattice of named classes, single characters read off a column, and their unions."""
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+DIGITS = "0123456789"
+UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LOWER = "abcdefghijklmnopqrstuvwxyz"
+CODE_POINTS = 0x110000
+SIZES = {"14.0.0": {"any letter": 132887, "any word": 133548, "any visible": 1114083}}
+"""Code points in the classes of Unicode, by version of the tables; for other versions they are counted when needed."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A named class: the inside of its brackets in a regex, its words, its parts among the disjoint atoms."""
+
+    body: str
+    one: str
+    many: str
+    members: str = ""
+    """All members; empty for the classes that are too large to list."""
+    blocks: tuple[tuple[int, int], ...] = ()
+    """Ranges of code points, both ends included, of a class too large to list."""
+
+
+def _span(first: int, last: int) -> str:
+    return "".join(map(chr, range(first, last + 1)))
+
+
+_LATIN_UPPER = _span(0xC0, 0xD6) + _span(0xD8, 0xDE)
+_LATIN_LOWER = _span(0xDF, 0xF6) + _span(0xF8, 0xFF)
+_VISIBLE = _span(0x21, 0x7E)
+
+CLASSES: dict[str, Named] = {
+    "digit": Named("0-9", "digit", "digits", DIGITS),
+    "upper": Named("A-Z", "capital letter", "capital letters", UPPER),
+    "lower": Named("a-z", "small letter", "small letters", LOWER),
+    "hex lower": Named("0-9a-f", "hexadecimal digit", "hexadecimal digits", DIGITS + "abcdef"),
+    "hex upper": Named("0-9A-F", "hexadecimal digit", "hexadecimal digits", DIGITS + "ABCDEF"),
+    "hex": Named("0-9A-Fa-f", "hexadecimal digit", "hexadecimal digits", DIGITS + "ABCDEFabcdef"),
+    "letter": Named("A-Za-z", "letter", "letters", UPPER + LOWER),
+    "upper digit": Named("0-9A-Z", "capital letter or digit", "capital letters or digits", DIGITS + UPPER),
+    "lower digit": Named("0-9a-z", "small letter or digit", "small letters or digits", DIGITS + LOWER),
+    "alnum": Named("0-9A-Za-z", "letter or digit", "letters or digits", DIGITS + UPPER + LOWER),
+    "word": Named("0-9A-Z_a-z", "word character", "word characters", DIGITS + UPPER + "_" + LOWER),
+    "visible": Named("!-~", "visible character", "visible characters", _VISIBLE),
+    "printable": Named(" -~", "printable character", "printable characters", " " + _VISIBLE),
+    "latin upper": Named("A-ZÀ-ÖØ-Þ", "capital letter", "capital letters", UPPER + _LATIN_UPPER),
+    "latin lower": Named("a-zß-öø-ÿ", "small letter", "small letters", LOWER + _LATIN_LOWER),
+    "latin": Named(
+        "A-Za-zÀ-ÖØ-öø-ÿ", "Latin letter", "Latin letters", UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER
+    ),
+    "latin extended": Named(
+        "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ", "Latin letter", "Latin letters",
+        UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER + _span(0x100, 0x24F) + _span(0x1E00, 0x1EFF),
+    ),  # fmt: skip
+    "cyrillic": Named("Ѐ-ӿ", "Cyrillic letter", "Cyrillic letters", _span(0x400, 0x4FF)),
+    "greek": Named("Ͱ-Ͽ", "Greek letter", "Greek letters", _span(0x370, 0x3FF)),
+    "arabic": Named("؀-ۿ", "Arabic character", "Arabic characters", _span(0x600, 0x6FF)),
+    "hebrew": Named("֐-׿", "Hebrew character", "Hebrew characters", _span(0x590, 0x5FF)),
+    "han": Named("一-鿿", "Chinese character", "Chinese characters", "", ((0x4E00, 0x9FFF),)),
+    "kana": Named("぀-ヿ", "Japanese kana", "Japanese kana", _span(0x3040, 0x30FF)),
+    "hangul": Named("가-힣", "Hangul syllable", "Hangul syllables", "", ((0xAC00, 0xD7A3),)),
+    "any letter": Named(r"^\W\d_", "letter of any script", "letters of any script"),
+    "any word": Named(r"\w", "letter, digit or _ of any script", "letters, digits or _ of any script"),
+    "any visible": Named(r"\S", "character other than space", "characters other than spaces"),
+    "any": Named(r"\s\S", "character", "characters", "", ((0, CODE_POINTS - 1),)),
+}
+ALONE = ("any letter", "any word", "any visible", "any")
+"""Classes that are decided by the Unicode tables; they stand alone in their brackets."""
+
+
+def _holds_unicode(name: str, c: str) -> bool:
+    if name == "any letter":
+        return c.isalnum() and not c.isdecimal()
+    if name == "any word":
+        return c.isalnum() or c == "_"
+    return name == "any" or not c.isspace()
+
+
+@lru_cache(maxsize=None)
+def class_size(name: str) -> int:
+    """The number of code points in a class."""
+    named = CLASSES[name]
+    if named.members:
+        return len(named.members)
+    if named.blocks:
+        return sum(last - first + 1 for first, last in named.blocks)
+    if unicodedata.unidata_version in SIZES:
+        return SIZES[unicodedata.unidata_version][name]
+    return sum(_holds_unicode(name, chr(i)) for i in range(CODE_POINTS))
+
+
+@lru_cache(maxsize=None)
+def _members(name: str) -> frozenset[str]:
+    return frozenset(CLASSES[name].members)
+
+
+def class_holds(name: str, c: str) -> bool:
+    """Whether a class has that character."""
+    named = CLASSES[name]
+    if named.members:
+        return c in _members(name)
+    if named.blocks:
+        return any(first <= ord(c) <= last for first, last in named.blocks)
+    return _holds_unicode(name, c)
+
+
+ESCAPED = set("\\]^-[.&~|")
+
+
+def escape_inside(c: str) -> str:
+    """A character as it is written inside brackets; the dot is escaped, so that no reader takes it for any character."""
+    if c in ESCAPED:
+        return "\\" + c
+    return {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\0": r"\x00"}.get(c, c)
+
+
+@dataclass(frozen=True)
+class Chars:
+    """A set of characters: the union of disjoint classes and of single characters outside them."""
+
+    classes: tuple[str, ...] = ()
+    extra: str = ""
+    """Sorted, each once, none of them in the classes."""
+
+    @cached_property
+    def size(self) -> int:
+        """The number of characters."""
+        return sum(class_size(n) for n in self.classes) + len(self.extra)
+
+    def holds(self, c: str) -> bool:
+        """Whether the character is in the set."""
+        return c in self.extra or any(class_holds(n, c) for n in self.classes)
+
+    @cached_property
+    def regex(self) -> str:
+        """A regex of one character."""
+        if not self.classes and len(self.extra) == 1:
+            return escape(self.extra)
+        if self.classes == ("any",):
+            return r"[\s\S]"
+        if "any letter" in self.classes and self.extra:
+            return f"(?:[{CLASSES['any letter'].body}]|{Chars((), self.extra).regex})"
+        return f"[{''.join(CLASSES[n].body for n in self.classes)}{_ranges(self.extra)}]"
+
+    @cached_property
+    def listed(self) -> frozenset[str] | None:
+        """All the characters; None where a class is too large to list."""
+        if any(not CLASSES[n].members for n in self.classes):
+            return None
+        return frozenset(self.extra).union(*(_members(n) for n in self.classes))
+
+    def disjoint(self, other: "Chars") -> bool:
+        """Whether the two sets certainly share no character; False where that is not easily seen."""
+        if self.listed is not None:
+            return not any(other.holds(c) for c in self.listed)
+        return other.listed is not None and other.disjoint(self)
+
+    def named(self, count: int) -> str:
+        """The set in words, in the plural where `count` is not one."""
+        parts = [CLASSES[n].one if count == 1 else CLASSES[n].many for n in self.classes]
+        if self.extra:
+            parts.append(" ".join("space" if c == " " else f"`{c}`" for c in self.extra))
+        if not self.classes:
+            return f"of `{_ranges(self.extra)}`"
+        return " or ".join(parts)
+
+
+
+def _ranges(characters: str) -> str:
+    """Characters as they stand inside brackets; three and more neighbours among letters or digits become a range."""
+    found, i = [], 0
+    while i < len(characters):
+        j = i
+        while j + 1 < len(characters) and ord(characters[j + 1]) == ord(characters[j]) + 1 and characters[j + 1].isalnum():
+            j += 1
+        if j - i >= 2 and characters[i].isalnum():
+            found.append(f"{characters[i]}-{characters[j]}")
+        else:
+            found += [escape_inside(c) for c in characters[i : j + 1]]
+        i = j + 1
+    return "".join(found)
+
+
+SPECIAL = set(r"\.^$*+?{}[]|()")
+
+
+def escape(text: str) -> str:
+    """A text as a regex; only what must be escaped is."""
+    return "".join("\\" + c if c in SPECIAL else {"\n": r"\n", "\t": r"\t", "\r": r"\r"}.get(c, c) for c in text)
+
+
+def chars(*names: str, extra: str = "") -> Chars:
+    """The union of named classes, which must be disjoint, and of some characters."""
+    return Chars(names, "".join(sorted({c for c in extra if not any(class_holds(n, c) for n in names)})))
+
+
+ORDER = (
+    "digit upper lower|hex lower|hex upper|letter|hex|upper digit|lower digit|alnum|word|latin upper|latin lower|latin|latin extended|"
+    "cyrillic|greek|hebrew|arabic|kana|hangul|han|any letter|any word|visible|any visible|printable|any"
+)
+
+
+def covering(seen: frozenset[str]) -> list[Chars]:
+    """Sets that hold every character seen: named classes, narrowest first, then classes with the other characters."""
+    found = [Chars((n,)) for group in ORDER.split("|") for n in _names(group) if _fits(n, seen)]
+    plain = _plain_union(seen)
+    return ([] if any(f.classes == plain.classes and not plain.extra for f in found) else [plain]) + found
+
+
+def _fits(name: str, seen: frozenset[str]) -> bool:
+    """Whether the class holds all characters; hexadecimal digits need a letter and a digit among them."""
+    if name.startswith("hex") and not (any(c.isdigit() for c in seen) and any(c.isalpha() for c in seen)):
+        return False
+    return all(class_holds(name, c) for c in seen)
+
+
+def _names(group: str) -> list[str]:
+    return group.split() if group == "digit upper lower" else [group]
+
+
+def _plain_union(seen: frozenset[str]) -> Chars:
+    """The narrowest class that holds the letters and digits seen, with the other characters listed one by one."""
+    core = frozenset(c for c in seen if c.isalnum())
+    if not core:
+        return chars(extra="".join(seen))
+    for group in ORDER.split("|"):
+        for n in _names(group):
+            if n not in ("word", "visible", "printable", "any visible") and _fits(n, core):
+                return chars(*((n,) if n != "any" else ("any",)), extra="".join(seen))
+    raise AssertionError("the class of any character holds them all")

@@ -1,0 +1,107 @@
+"""Numbers with check digits: the check characters follow from the rest, so they cost nothing and must be right."""
+
+import math
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from wakesleep.domains.strings.columns.characters import Chars, chars
+from wakesleep.domains.strings.columns.nodes import Ends, Node
+
+
+def _digits(text: str) -> list[int]:
+    return [int(c) for c in text if c.isdigit()]
+
+
+def luhn(payload: str) -> str:
+    """The digit that makes a number pass Luhn's test (cards, IMEI)."""
+    total = sum(d if i % 2 else (2 * d - 9 * (d > 4)) for i, d in enumerate(reversed(_digits(payload))))
+    return str(-total % 10)
+
+
+def ean(payload: str) -> str:
+    """The check digit of EAN-8, EAN-13, UPC and ISBN-13: weights 3 and 1 from the right."""
+    return str(-sum(d * (1 if i % 2 else 3) for i, d in enumerate(reversed(_digits(payload)))) % 10)
+
+
+def isbn10(payload: str) -> str:
+    """The check character of ISBN-10, X for ten."""
+    check = -sum(d * (i + 2) for i, d in enumerate(reversed(_digits(payload)))) % 11
+    return "X" if check == 10 else str(check)
+
+
+def iban(payload: str) -> str:
+    """The two check digits of an IBAN, from its country and account."""
+    moved = payload[2:] + payload[:2] + "00"
+    number = int("".join(str(int(c, 36)) for c in moved if c.isalnum()))
+    return f"{98 - number % 97:02d}"
+
+
+CHECKS: dict[str, tuple[Callable[[str], str], int, int]] = {
+    "luhn": (luhn, -1, 1),
+    "ean": (ean, -1, 1),
+    "isbn10": (isbn10, -1, 1),
+    "iban": (iban, 2, 2),
+}
+"""What computes the check characters, where they stand (-1: at the end), and how many they are."""
+
+
+@dataclass(frozen=True)
+class Checked(Node):
+    """A payload with its check characters: p(x) is p(payload) if they are right, and zero if not."""
+
+    payload: Node
+    check: str
+    least: int
+    most: int
+    """Least and greatest length, check characters included."""
+    plain: str
+    """A regex that accepts every such text, and others with wrong check characters."""
+    exact = False
+
+    @cached_property
+    def _reader(self) -> re.Pattern[str]:
+        return re.compile(self.plain)
+
+    def _split(self, x: str) -> tuple[str, str]:
+        _, place, size = CHECKS[self.check]
+        place = len(x) - size if place < 0 else place
+        return x[:place] + x[place + size :], x[place : place + size]
+
+    def log_prob(self, x: str) -> float:
+        if not self._reader.fullmatch(x):
+            return -math.inf
+        payload, given = self._split(x)
+        return self.payload.log_prob(payload) if CHECKS[self.check][0](payload) == given else -math.inf
+
+    def ends(self, x: str, i: int) -> Ends:
+        found: Ends = {}
+        for j in range(i + self.least, min(i + self.most, len(x)) + 1):
+            log_p = self.log_prob(x[i:j])
+            if log_p > -math.inf:
+                found[j] = log_p
+        return found
+
+    def sample(self, rng: random.Random) -> str:
+        payload = self.payload.sample(rng)
+        make, place, _ = CHECKS[self.check]
+        place = len(payload) if place < 0 else place
+        return payload[:place] + make(payload) + payload[place:]
+
+    @property
+    def regex(self) -> str:
+        """Wider than the support: any check characters."""
+        return self.plain
+
+    @property
+    def alphabet(self) -> Chars:
+        return chars("upper digit", extra=" -")
+
+    @property
+    def fixed(self) -> bool:
+        return self.least == self.most
+
+    def parts_below(self) -> Sequence[Node]:
+        return (self.payload,)

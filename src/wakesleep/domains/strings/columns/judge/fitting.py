@@ -1,0 +1,121 @@
+"""Fits the network to examples by Adam, and its thresholds to random halves of columns."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wakesleep.domains.strings.columns.judge.examples import STRANGER, Examples
+from wakesleep.domains.strings.columns.judge.judge import offset_of
+from wakesleep.domains.strings.columns.judge.net import FARTHEST, HEADS, Net
+
+FOREIGN = (STRANGER, "other column")
+"""Kinds of mistakes that the head of strangers learns; the other head learns all but strangers."""
+SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
+CAUTION = 0.8
+"""Of the false alarms that a share allows on random halves, those that are spent: tables drift."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the network is fitted."""
+
+    units: int = 32
+    epochs: int = 5
+    batch: int = 2048
+    rate: float = 3e-3
+    decay: float = 1e-4
+    concept_weight: float = 0.15
+    stranger_weight: float = 0.5
+    seed: int = 0
+
+
+def stacked(examples: Sequence[Examples], settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, labels and a weight for each head: half of a column's weight is on its rows, half on mistakes."""
+    xs, ys, ws = [], [], []
+    for e in examples:
+        whole = np.array([1.0, settings.stranger_weight]) * (1.0 if e.table else settings.concept_weight) / 2
+        foreign = np.array([k in FOREIGN for k in e.kinds], bool)
+        damaged = np.array([k != STRANGER for k in e.kinds], bool)
+        wrong = np.stack([damaged / max(damaged.sum(), 1), foreign / max(foreign.sum(), 1)], axis=1)
+        xs += [e.legitimate, e.wrong]
+        ys += [np.zeros(len(e.legitimate)), np.ones(len(e.wrong))]
+        ws += [e.weights[:, None] * whole, wrong * whole]
+    return np.concatenate(xs), np.concatenate(ys).astype(np.float32), np.concatenate(ws).astype(np.float32)
+
+
+def fit_net(examples: Sequence[Examples], settings: Settings, columns: np.ndarray | None = None) -> Net:
+    """The network of least weighted log-loss; with `columns`, other features are held at zero."""
+    features, labels, weights = stacked(examples, settings)
+    draw = np.random.default_rng(settings.seed)
+    mean, scale = features.mean(0), 1 / (features.std(0) + 1e-2)
+    if columns is not None:
+        scale[~columns] = 0.0
+    features = np.clip((features - mean) * scale, -FARTHEST, FARTHEST).astype(np.float32)
+    weights /= weights[:, 0].mean()
+    size, units = features.shape[1], settings.units
+    start = [
+        draw.normal(0, size**-0.5, (size, units)), np.zeros(units), draw.normal(0, 0.5 * units**-0.5, (units, len(HEADS))),
+        np.zeros((size, len(HEADS))), np.zeros(len(HEADS)),
+    ]  # fmt: skip
+    adam = Adam([p.astype(np.float32) for p in start], settings, settings.epochs * (len(labels) // settings.batch))
+    for _ in range(settings.epochs):
+        order = draw.permutation(len(labels))
+        for i in range(0, len(labels) - settings.batch + 1, settings.batch):
+            rows = order[i : i + settings.batch]
+            adam.step(gradient(adam.weights, features[rows], labels[rows], weights[rows], settings.decay))
+    return Net(mean, scale, *adam.weights)
+
+
+def gradient(p: list[np.ndarray], x: np.ndarray, y: np.ndarray, w: np.ndarray, decay: float) -> list[np.ndarray]:
+    """The gradient of the mean weighted log-loss and of half the squared weights times `decay`."""
+    units = np.maximum(x @ p[0] + p[1], 0)
+    log_odds = np.clip(units @ p[2] + x @ p[3] + p[4], -30, 30)
+    error = ((1 / (1 + np.exp(-log_odds)) - y[:, None]) * w / len(y)).astype(np.float32)
+    back = (error @ p[2].T) * (units > 0)
+    return [
+        x.T @ back + decay * p[0], back.sum(0), units.T @ error + decay * p[2], x.T @ error + decay * p[3], error.sum(0),
+    ]  # fmt: skip
+
+
+class Adam:
+    """Adam with a warm-up of 100 steps and a rate that falls to zero."""
+
+    def __init__(self, weights: list[np.ndarray], settings: Settings, steps: int) -> None:
+        self.weights, self.rate, self.steps, self.count = weights, settings.rate, steps, 0
+        self.first = [np.zeros_like(w) for w in weights]
+        self.second = [np.zeros_like(w) for w in weights]
+
+    def step(self, gradients: list[np.ndarray]) -> None:
+        """One update of all weights."""
+        self.count += 1
+        t = self.count
+        rate = np.float32(self.rate * min(1.0, t / 100) * (1 - t / (self.steps + 1)))
+        for i, g in enumerate(gradients):
+            self.first[i] = 0.9 * self.first[i] + 0.1 * g
+            self.second[i] = 0.999 * self.second[i] + 0.001 * g * g
+            direction = (self.first[i] / (1 - 0.9**t)) / (np.sqrt(self.second[i] / (1 - 0.999**t)) + 1e-8)
+            self.weights[i] = (self.weights[i] - rate * direction).astype(np.float32)
+
+
+Alarm = tuple[np.ndarray, np.ndarray]
+"""Log-odds of a column's legitimate values above its offset, and the shares of rows they stand for."""
+
+
+def judged(net: Callable[[np.ndarray], np.ndarray], example: Examples) -> Alarm:
+    """The legitimate values of a column as the judge sees them."""
+    offset = offset_of(net(example.backtest)[:, 0], example.backtest_weights, example.rows)
+    return net(example.legitimate)[:, 0] - offset, example.weights
+
+
+def thresholds(alarms: Sequence[Alarm]) -> np.ndarray:
+    """For each of `SHARES`, the log-odds above which the mean share of rows over columns is `CAUTION` (1 - share)."""
+    found = []
+    for share in SHARES:
+        low, high = -15.0, 15.0
+        for _ in range(40):
+            middle = (low + high) / 2
+            mean = np.mean([w[z > middle].sum() for z, w in alarms])
+            low, high = (middle, high) if mean > CAUTION * (1 - share) else (low, middle)
+        found.append(high)
+    return np.array(found)

@@ -1,0 +1,99 @@
+"""The learned combination: a small network from features to the log-odds that a value is an error."""
+
+import base64
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wakesleep.errors import Refusal
+
+WEIGHTS = Path(__file__).with_name("weights.json")
+FARTHEST = 8.0
+"""Standard deviations at which features are clipped."""
+HEADS = ("damaged", "stranger")
+"""What an error may be: a damaged value of the column, or a value of another column."""
+
+
+@dataclass(frozen=True)
+class Net:
+    """One hidden layer of rectified units beside a linear map; one output for each of `HEADS`."""
+
+    mean: np.ndarray
+    scale: np.ndarray
+    hidden: np.ndarray
+    hidden_bias: np.ndarray
+    output: np.ndarray
+    direct: np.ndarray
+    bias: np.ndarray
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        """The log-odds of an error for each row of features and each head."""
+        x = np.clip((features - self.mean) * self.scale, -FARTHEST, FARTHEST)
+        units = np.maximum(x @ self.hidden + self.hidden_bias, 0)
+        found: np.ndarray = units @ self.output + x @ self.direct + self.bias
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """The weights as JSON: shapes and base64 of little-endian float32."""
+        return {f.name: _written(getattr(self, f.name)) for f in fields(self)}
+
+    @classmethod
+    def restore(cls, given: Mapping[str, Any]) -> "Net":
+        """The network that `as_dict` described."""
+        return cls(**{f.name: _read(given[f.name]) for f in fields(cls)})
+
+
+def _written(array: np.ndarray) -> dict[str, Any]:
+    return {"shape": list(array.shape), "data": base64.b64encode(array.astype("<f4").tobytes()).decode("ascii")}
+
+
+def _read(given: Mapping[str, Any]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(given["data"]), "<f4").reshape(given["shape"]).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """A network, the log-odds that each share of legitimate values stays below, and a card of how they were made."""
+
+    net: Net
+    shares: np.ndarray
+    thresholds: np.ndarray
+    card: dict[str, Any]
+
+    def threshold(self, share: float) -> float:
+        """The log-odds of an error, above the column's own offset, that `share` of the legitimate rows stay below."""
+        return float(np.interp(share, self.shares, self.thresholds))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The weights and their card as JSON."""
+        thresholds = [round(float(t), 4) for t in self.thresholds]
+        return {"card": self.card, "shares": self.shares.tolist(), "thresholds": thresholds, "net": self.net.as_dict()}
+
+    @classmethod
+    def restore(cls, given: Mapping[str, Any]) -> "Weights":
+        """The weights that `as_dict` described."""
+        shares, thresholds = np.array(given["shares"], float), np.array(given["thresholds"], float)
+        return cls(Net.restore(given["net"]), shares, thresholds, dict(given["card"]))
+
+    def write(self, path: Path) -> None:
+        """Writes the weights to a JSON file."""
+        path.write_text(json.dumps(self.as_dict(), indent=1) + "\n", encoding="utf-8")
+
+
+def read_weights(path: Path) -> Weights:
+    """Reads what `Weights.write` wrote; refuses a file that is not such."""
+    try:
+        return Weights.restore(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Refusal(f"{path} does not hold the weights of a judge ({error}); train one, or install again.") from error
+
+
+@cache
+def shipped() -> Weights:
+    """The weights that the package carries, read once."""
+    return read_weights(WEIGHTS)

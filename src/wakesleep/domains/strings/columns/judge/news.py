@@ -1,0 +1,122 @@
+"""How often later rows of a column are news at each level, given the earlier ones, in row order and at random."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+CUTS = (0.5, 0.7, 0.85)
+"""Shares of the rows after which the later ones are judged by the earlier ones."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The distinct values of a column in row order, the first row and the number of rows of each, and each row's."""
+
+    values: list[str]
+    first: np.ndarray
+    counts: np.ndarray
+    total: int
+    places: np.ndarray
+
+
+def read_rows(values: Sequence[str]) -> Rows:
+    """Counts the distinct values and notes their first rows."""
+    at: dict[str, int] = {}
+    places = np.fromiter((at.setdefault(v, len(at)) for v in values), int, len(values))
+    first = np.full(len(at), len(values))
+    np.minimum.at(first, places, np.arange(len(values)))
+    return Rows(list(at), first, np.bincount(places, minlength=len(at)), len(values), places)
+
+
+def thinned(rows: Rows, most: int) -> Rows:
+    """At most `most` distinct values, evenly over the rows, with all of their rows."""
+    if len(rows.values) <= most:
+        return rows
+    kept = np.linspace(0, len(rows.values) - 1, most).astype(int)
+    chosen = np.zeros(len(rows.values), bool)
+    chosen[kept] = True
+    return read_rows([rows.values[i] for i in rows.places.tolist() if chosen[i]])
+
+
+def rate(hits: Any, trials: Any) -> Any:
+    """The posterior mean of a rate under Jeffreys' prior."""
+    return (hits + 0.5) / (trials + 1)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A level of a column: its keys with the number of distinct values that have them.
+
+    For each distinct value of the column, `birth` is the row by which all its keys had been seen, `shared` the
+    number of distinct values that have its rarest key.
+    """
+
+    keys: dict[Any, int]
+    birth: np.ndarray
+    shared: np.ndarray
+
+
+def single_level(first: np.ndarray, keys: Sequence[Any]) -> Known:
+    """The level of one key a value."""
+    at: dict[Any, int] = {}
+    places = np.array([at.setdefault(k, len(at)) for k in keys])
+    counts = np.bincount(places)
+    born = np.empty(len(at), int)
+    born[places[::-1]] = first[::-1]
+    return Known(dict(zip(at, counts.tolist(), strict=True)), born[places], counts[places])
+
+
+def set_level(first: np.ndarray, sets: Sequence[set[Any]]) -> Known:
+    """The level of a set of keys a value."""
+    at: dict[Any, int] = {}
+    places = np.array([at.setdefault(k, len(at)) for keys in sets for k in keys], int)
+    sizes = np.array([len(keys) for keys in sets])
+    counts = np.bincount(places, minlength=len(at))
+    born = np.empty(len(at), int)
+    born[places[::-1]] = np.repeat(first, sizes)[::-1]
+    some = sizes > 0
+    starts = (np.cumsum(sizes) - sizes)[some]
+    birth, shared = np.zeros(len(sets), int), np.full(len(sets), len(sets))
+    if len(starts):
+        birth[some] = np.maximum.reduceat(born[places], starts)
+        shared[some] = np.minimum.reduceat(counts[places], starts)
+    return Known(dict(zip(at, counts.tolist(), strict=True)), birth, shared)
+
+
+@dataclass(frozen=True)
+class Rates:
+    """The rates of news at each level, and the mean number of distinct values that were new after a cut (`trials`).
+
+    Rates are of those distinct values (`fresh`), of rows after a cut (`rows`), of values beside all others (`alone`).
+    """
+
+    fresh: np.ndarray
+    rows: np.ndarray
+    alone: np.ndarray
+    trials: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """The rates as JSON."""
+        return {k: getattr(self, k).tolist() for k in ("fresh", "rows", "alone")} | {"trials": self.trials}
+
+    @classmethod
+    def restore(cls, given: Mapping[str, Any], number: int) -> "Rates":
+        """The rates that `as_dict` described, which must be probabilities at `number` levels."""
+        found = [np.array(given[k], float) for k in ("fresh", "rows", "alone")]
+        if any(x.shape != (number,) or not ((x > 0) & (x < 1)).all() for x in found):
+            raise ValueError("rates are not probabilities")
+        return cls(*found, float(given["trials"]))
+
+
+def measure(rows: Rows, birth: np.ndarray, shared: np.ndarray) -> Rates:
+    """The rates of news of a column at each level."""
+    starts = sorted({max(1, round(c * rows.total)) for c in CUTS})
+    later = [rows.first >= h for h in starts]
+    trials = sum(int(x.sum()) for x in later) / len(starts)
+    after = sum(rows.total - h for h in starts) / len(starts)
+    fresh = sum((birth[x] >= h).sum(0) for h, x in zip(starts, later, strict=True)) / len(starts)
+    weights = [np.bincount(rows.places[h:], minlength=len(birth)).astype(float) for h in starts]
+    by_row = sum(w @ (birth >= h) for h, w in zip(starts, weights, strict=True)) / len(starts)
+    return Rates(rate(fresh, trials), rate(by_row, after), rate((shared == 1).sum(0), len(shared)), trials)

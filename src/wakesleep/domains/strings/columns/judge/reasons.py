@@ -1,0 +1,121 @@
+"""Why a value is news in a column, as one short phrase."""
+
+import math
+from collections.abc import Callable
+
+from wakesleep.domains.strings.columns.judge import levels
+from wakesleep.domains.strings.columns.judge.column import LEVELS, Column
+
+RAREST_NEWS = 0.12
+"""The highest rate of news at which a level is named as the reason."""
+
+
+def _shown(text: str) -> str:
+    """A short text as it is shown in a phrase."""
+    short = text if len(text) <= 30 else text[:29] + "…"
+    return short if short.isprintable() and short == short.strip() and short else repr(short)
+
+
+def reason(column: Column, value: str) -> str:
+    """The phrase for a value: where it was seen, what it resembles, or the rarest news in it."""
+    if value in column.counts:
+        return f"seen in {column.counts[value]:,} of {column.total:,} rows"
+    if column.knows(value):
+        return f"seen before among {column.total:,} rows"
+    for find in (_blank, _resemblance, _news):
+        if phrase := find(column, value):
+            return phrase
+    return "no news but the value itself"
+
+
+def _blank(column: Column, value: str) -> str:
+    """A null mark, or white space as it was not seen before."""
+    if not value.strip():
+        return "blank"
+    if levels.is_null_mark(value):
+        return f"a mark of a missing value: {_shown(value)}"
+    if _new(column, "space", value):
+        if value != value.strip():
+            return "white space at the " + ("start" if value[:1].isspace() else "end")
+        return "white space as not seen before"
+    return ""
+
+
+def _resemblance(column: Column, value: str) -> str:
+    """A known value that differs in case, marks or look-alikes only, or by one edit."""
+    likeness = {
+        "folded": "a known value in another case",
+        "squeezed": "a known value with other marks or spaces",
+        "lookalike": "a known value with characters that look alike",
+        "undoubled": "a known value but for a doubled character",
+    }
+    for level, phrase in likeness.items():
+        if not _new(column, level, value) and 1 - column.rates.alone[LEVELS.index(level)] < RAREST_NEWS:
+            return phrase
+    if column.near.values.near(value) and column.near.inside[:, 0].mean() < RAREST_NEWS:
+        return "one character off a known value"
+    if column.near.order.begins(value) and column.near.inside[:, 2].mean() < RAREST_NEWS:
+        return "the beginning of a known value, cut off"
+    return ""
+
+
+def _news(column: Column, value: str) -> str:
+    """The phrase of the first level, from the plainest, whose news is rare in the column."""
+    rates = [max(a, b) for a, b in zip(column.rates.fresh, column.rates.alone, strict=True)]
+    least = max(RAREST_NEWS, 1 / math.sqrt(column.distinct + 1))
+    for level, phrase in PHRASES.items():
+        if rates[LEVELS.index(level)] < least and _new(column, level, value):
+            return phrase(column, value)
+    if column.rates.rows[0] < least:
+        return f"not one of the {len(column.counts):,} known values"
+    return ""
+
+
+def _new(column: Column, level: str, value: str) -> bool:
+    """Whether a value is news at a level."""
+    at, keys = LEVELS.index(level), levels.keys_of(value)
+    if at < len(levels.SINGLE):
+        return keys.single[at] not in column.known[at]
+    return any(k not in column.known[at] for k in keys.sets[at - len(levels.SINGLE)])
+
+
+def _characters(column: Column, value: str) -> str:
+    new = [c for c in dict.fromkeys(value) if c not in column.known[LEVELS.index("characters")]]
+    return f"a character not seen before: {_shown(new[0])}" if len(new) == 1 else (
+        "characters not seen before: " + " ".join(_shown(c) for c in new[:5])
+    )  # fmt: skip
+
+
+def _length(column: Column, value: str) -> str:
+    if len(value) > column.longest:
+        return f"longer than any of {len(column.counts):,} values"
+    if len(value) < column.shortest:
+        return f"shorter than any of {len(column.counts):,} values"
+    return f"a length not seen before: {len(value)}"
+
+
+def _word(column: Column, value: str) -> str:
+    known = column.known[LEVELS.index("folded word")]
+    new = [w for w in levels.words_of(value) if w.casefold() not in known]
+    return f"a word not seen before: {_shown(new[0])}" if new else "a word in another case"
+
+
+PHRASES: dict[str, Callable[[Column, str], str]] = {
+    "characters": _characters,
+    "fields": lambda column, value: "new punctuation",
+    "classes": lambda column, value: "new kinds of characters",
+    "runs": lambda column, value: "new form",
+    "word form": lambda column, value: "a word of a new form",
+    "length": _length,
+    "form": lambda column, value: "new form",
+    "form pair": lambda column, value: "new form",
+    "first": lambda column, value: f"begins as no other value: {_shown(value[:1])}",
+    "last": lambda column, value: f"ends as no other value: {_shown(value[-1:])}",
+    "word": _word,
+    "start": lambda column, value: f"begins as no other value: {_shown(value[:3])}",
+    "end": lambda column, value: f"ends as no other value: {_shown(value[-3:])}",
+    "place": lambda column, value: "a character in a new place",
+    "pair": lambda column, value: "characters in a new order",
+    "triple": lambda column, value: "characters in a new order",
+}
+"""Levels from the plainest, and what is said of news there."""

@@ -1,0 +1,39 @@
+"""Known programs that a column may be of: concepts by name, dates, amounts."""
+
+from collections.abc import Sequence
+
+from wakesleep.domains.strings.columns.amounts import amount_concepts
+from wakesleep.domains.strings.columns.candidates import aligned, stray_scores
+from wakesleep.domains.strings.columns.checked_reading import checked_concepts
+from wakesleep.domains.strings.columns.concepts import MAKERS, Concept, concept
+from wakesleep.domains.strings.columns.date_reading import date_concepts
+from wakesleep.domains.strings.columns.nodes import Node
+from wakesleep.domains.strings.columns.slots import Reading
+
+PROBES = 6
+LEAST_SHARE = 0.6
+"""Share of the values that a concept must be able to write."""
+LONGEST = 400
+
+
+def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
+    """Concepts that can write most of the values."""
+    probes = values[:: max(1, len(values) // PROBES)][:PROBES]
+    if max(map(len, probes)) > LONGEST:
+        return []
+    found: list[Concept] = [c for c in map(concept, MAKERS) if _writes(c, probes)]
+    found += date_concepts(values)
+    strays = stray_scores([v[:-1] for v in values])
+    found += checked_concepts(values, lambda payloads: aligned(payloads, "titles", reading, strays), reading)
+    kept: list[tuple[str, Node]] = [("concept", c) for c in found if _writes(c, values)]
+    return kept + [("amount", c) for c in amount_concepts(values, reading)]
+
+
+def _writes(node: Node, values: Sequence[str]) -> bool:
+    need = LEAST_SHARE * len(values)
+    missed = 0
+    for v in values:
+        missed += node.log_prob(v) == float("-inf")
+        if len(values) - missed < need:
+            return False
+    return True

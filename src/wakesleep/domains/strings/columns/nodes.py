@@ -1,0 +1,301 @@
+"""Programs: frozen trees that write text with exact, normalised probabilities.
+
+`ends(x, i)` returns log p of writing x[i:j] for every possible j, so that a sequence sums over all its parses by dynamic
+programming. A sequence in which every boundary is decided by the next character is read by one regex instead.
+"""
+
+import math
+import random
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from wakesleep.domains.strings.columns.characters import Chars, chars, escape
+from wakesleep.domains.strings.columns.counts import Counts
+
+Ends = dict[int, float]
+MEMO_TEXTS = 20_000
+USUAL_SHARE = 0.95
+
+
+def log_add(a: float, b: float) -> float:
+    """log(exp a + exp b)."""
+    if a < b:
+        a, b = b, a
+    return a if b == -math.inf else a + math.log1p(math.exp(b - a))
+
+
+def add_end(ends: Ends, j: int, log_p: float) -> None:
+    """Adds the probability of one more way to end at j."""
+    ends[j] = log_add(ends[j], log_p) if j in ends else log_p
+
+
+class Node:
+    """A part of a program; the subclasses are final."""
+
+    exact: bool
+    """Whether `regex` accepts exactly what the part can write, and not more."""
+
+    def ends(self, x: str, i: int) -> Ends:
+        """log p of writing x[i:j], for every j at which that is possible."""
+        raise NotImplementedError
+
+    def log_prob(self, x: str) -> float:
+        """log p of writing x and then stopping; minus infinity if that is impossible."""
+        return self.ends(x, 0).get(len(x), -math.inf)
+
+    def log_probs(self, values: Iterable[str]) -> list[float]:
+        """`log_prob` of each value."""
+        return [self.log_prob(v) for v in values]
+
+    def sample(self, rng: random.Random) -> str:
+        """A text."""
+        raise NotImplementedError
+
+    @property
+    def regex(self) -> str:
+        """A regex, not anchored."""
+        raise NotImplementedError
+
+    @property
+    def alphabet(self) -> Chars | None:
+        """The characters it can write; None where they are not easily listed."""
+        raise NotImplementedError
+
+    @property
+    def first(self) -> Chars | None:
+        """The characters it can begin with; None where it may be empty or they are not easily listed."""
+        return None
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all its texts have one length."""
+        return False
+
+    def parts_below(self) -> "Sequence[Node]":
+        """The parts that it consists of."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Literal(Node):
+    """Always the same text."""
+
+    text: str
+    exact = True
+
+    def ends(self, x: str, i: int) -> Ends:
+        return {i + len(self.text): 0.0} if x.startswith(self.text, i) else {}
+
+    def sample(self, rng: random.Random) -> str:
+        return self.text
+
+    @property
+    def regex(self) -> str:
+        return escape(self.text)
+
+    @property
+    def alphabet(self) -> Chars:
+        return chars(extra=self.text)
+
+    @property
+    def first(self) -> Chars | None:
+        return chars(extra=self.text[:1]) if self.text else None
+
+    @property
+    def fixed(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Run(Node):
+    """Characters of a set, each alike, as many as the counts say; `habit` is a beginning shared by all that was seen.
+
+    A run has a habit or a usual part of its set, not both.
+    p(x) = p(length) (habitual [x begins with habit] / size^(length - |habit|) + (1 - habitual) / size^length).
+    """
+
+    chars: Chars
+    counts: Counts
+    habit: str = ""
+    habitual: float = 0.0
+    usual: Chars | None = None
+    """A part of the set that most characters are of (`USUAL_SHARE`); None where all are alike."""
+    exact = True
+
+    @cached_property
+    def _reader(self) -> re.Pattern[str]:
+        return re.compile(self.chars.regex + "*")
+
+    @cached_property
+    def _log_size(self) -> float:
+        return math.log(self.chars.size)
+
+    def _log_text(self, x: str, i: int, k: int) -> float:
+        """log p of the k characters from i, given that there are k."""
+        if self.usual is not None:
+            return self._log_usual(x[i : i + k])
+        plain = -k * self._log_size
+        if not self.habit or k < len(self.habit):
+            return plain
+        rest = math.log1p(-self.habitual) + plain
+        if not x.startswith(self.habit, i):
+            return rest
+        return log_add(math.log(self.habitual) + plain + len(self.habit) * self._log_size, rest)
+
+    def _log_usual(self, text: str) -> float:
+        assert self.usual is not None
+        common = sum(map(self.usual.holds, text))
+        rest = math.log((1 - USUAL_SHARE) / (self.chars.size - self.usual.size))
+        return common * math.log(USUAL_SHARE / self.usual.size) + (len(text) - common) * rest
+
+    def _draw(self, rng: random.Random) -> str:
+        if self.usual is None:
+            return draw_character(self.chars, rng)
+        common = rng.random() < USUAL_SHARE
+        while True:
+            c = draw_character(self.usual if common else self.chars, rng)
+            if common or not self.usual.holds(c):
+                return c
+
+    def ends(self, x: str, i: int) -> Ends:
+        low, high = self.counts.low, self.counts.high
+        match = self._reader.match(x, i)
+        longest = match.end() - i if match else 0
+        if high is not None and high < longest:
+            longest = high
+        return {i + k: self.counts.log_prob(k) + self._log_text(x, i, k) for k in range(low, longest + 1)}
+
+    def log_prob(self, x: str) -> float:
+        log_p = self.counts.log_prob(len(x))
+        if log_p == -math.inf or not self._reader.fullmatch(x):
+            return -math.inf
+        return log_p + self._log_text(x, 0, len(x))
+
+    def sample(self, rng: random.Random) -> str:
+        k = self.counts.sample(rng)
+        start = self.habit if self.habit and k >= len(self.habit) and rng.random() < self.habitual else ""
+        return start + "".join(self._draw(rng) for _ in range(k - len(start)))
+
+    @property
+    def regex(self) -> str:
+        return self.chars.regex + self.counts.regex
+
+    @property
+    def alphabet(self) -> Chars:
+        return self.chars
+
+    @property
+    def first(self) -> Chars | None:
+        return self.chars if self.counts.low > 0 else None
+
+    @property
+    def fixed(self) -> bool:
+        return self.counts.fixed
+
+
+def draw_character(members: Chars, rng: random.Random) -> str:
+    """A character of a set, each alike."""
+    if members.listed is not None:
+        return rng.choice(sorted(members.listed))
+    while True:
+        c = chr(rng.randrange(0x110000) if members.classes[0] != "han" else rng.randint(0x4E00, 0x9FFF))
+        if members.holds(c):
+            return c
+
+
+@dataclass(frozen=True)
+class Series(Node):
+    """Parts one after the other."""
+
+    parts: tuple[Node, ...]
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        return all(p.exact for p in self.parts)
+
+    def ends(self, x: str, i: int) -> Ends:
+        reached: Ends = {i: 0.0}
+        for part in self.parts:
+            after: Ends = {}
+            for start, log_p in reached.items():
+                for j, log_q in part.ends(x, start).items():
+                    add_end(after, j, log_p + log_q)
+            if not after:
+                return {}
+            reached = after
+        return reached
+
+    def log_prob(self, x: str) -> float:
+        return self._log_read(x) if self.decided else super().log_prob(x)
+
+    @cached_property
+    def decided(self) -> bool:
+        """Whether a text can be read in one way only, because the next character ends each part."""
+        for part, after in zip(self.parts, self.parts[1:], strict=False):
+            if part.fixed:
+                continue
+            alphabet, first = part.alphabet, after.first
+            if alphabet is None or first is None or not alphabet.disjoint(first):
+                return False
+        return True
+
+    @cached_property
+    def _read(self) -> re.Pattern[str]:
+        return re.compile("".join(p.regex if isinstance(p, Literal) else f"({p.regex})" for p in self.parts))
+
+    @cached_property
+    def _scored(self) -> list[tuple[int, Node, dict[str, float]]]:
+        """Group number, part and memo of each part that is not a literal."""
+        found, group = [], 1
+        for part in self.parts:
+            if not isinstance(part, Literal):
+                found.append((group, part, {}))
+                group += 1 + re.compile(part.regex).groups
+        return found  # type: ignore[return-value]
+
+    def _log_read(self, x: str) -> float:
+        match = self._read.fullmatch(x)
+        if match is None:
+            return -math.inf
+        total = 0.0
+        for group, part, memo in self._scored:
+            text = match[group]
+            log_p = memo.get(text)
+            if log_p is None:
+                log_p = part.log_prob(text)
+                if len(memo) < MEMO_TEXTS:
+                    memo[text] = log_p
+            total += log_p
+        return total
+
+    def sample(self, rng: random.Random) -> str:
+        return "".join(p.sample(rng) for p in self.parts)
+
+    @property
+    def regex(self) -> str:
+        return "".join(p.regex for p in self.parts)
+
+    @property
+    def alphabet(self) -> Chars | None:
+        return union([p.alphabet for p in self.parts])
+
+    @property
+    def first(self) -> Chars | None:
+        return self.parts[0].first if self.parts else None
+
+    @property
+    def fixed(self) -> bool:
+        return all(p.fixed for p in self.parts)
+
+    def parts_below(self) -> Sequence[Node]:
+        return self.parts
+
+
+def union(alphabets: Sequence[Chars | None]) -> Chars | None:
+    """The union of alphabets that can be listed, else None."""
+    lists = [a.listed if a is not None else None for a in alphabets]
+    if any(m is None for m in lists):
+        return None
+    return chars(extra="".join(c for m in lists if m is not None for c in m))

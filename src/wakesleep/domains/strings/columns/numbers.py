@@ -1,0 +1,101 @@
+"""Whole numbers of a range, written with or without leading zeros."""
+
+import math
+import random
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from wakesleep.domains.strings.columns.characters import Chars
+from wakesleep.domains.strings.columns.nodes import Ends, Node
+
+
+@dataclass(frozen=True)
+class Number(Node):
+    """Each whole number from `low` to `high` alike, in decimal, padded with zeros to `width` digits."""
+
+    low: int
+    high: int
+    width: int = 1
+    exact = True
+
+    def ends(self, x: str, i: int) -> Ends:
+        found: Ends = {}
+        for k in range(self.width, max(self.width, len(str(self.high))) + 1):
+            text = x[i : i + k]
+            if len(text) == k and self.log_prob(text) > -math.inf:
+                found[i + k] = self._log_each
+        return found
+
+    @cached_property
+    def _log_each(self) -> float:
+        return -math.log(self.high - self.low + 1)
+
+    def log_prob(self, x: str) -> float:
+        if not (x.isascii() and x.isdigit()) or len(x) < self.width or (len(x) > self.width and x[0] == "0"):
+            return -math.inf
+        if len(x) > len(str(self.high)) and len(x) > self.width:
+            return -math.inf
+        return self._log_each if self.low <= int(x) <= self.high else -math.inf
+
+    def sample(self, rng: random.Random) -> str:
+        return str(rng.randint(self.low, self.high)).zfill(self.width)
+
+    @property
+    def regex(self) -> str:
+        return range_regex(self.low, self.high, self.width)
+
+    @property
+    def alphabet(self) -> Chars:
+        return Chars(("digit",))
+
+    @property
+    def first(self) -> Chars:
+        return Chars(("digit",))
+
+    @property
+    def fixed(self) -> bool:
+        return len(str(self.high)) <= self.width or len(str(self.low)) == len(str(self.high)) > self.width
+
+
+@lru_cache(maxsize=256)
+def range_regex(low: int, high: int, width: int) -> str:
+    """A regex of the whole numbers from low to high, padded to `width` digits."""
+    found: list[str] = []
+    lengths = sorted({max(width, len(str(low))), *range(max(width, len(str(low))), max(width, len(str(high))) + 1)})
+    for k in lengths:
+        first = max(low, 0 if k == width else 10 ** (k - 1))
+        last = min(high, 10**k - 1)
+        if first <= last:
+            found += _same_length(str(first).zfill(k), str(last).zfill(k))
+    return found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
+
+
+def _same_length(low: str, high: str) -> list[str]:
+    """Regexes of the numbers between two of the same length."""
+    if low == high:
+        return [low]
+    if low[0] == high[0]:
+        return [low[0] + _joined(_same_length(low[1:], high[1:]))]
+    if len(low) == 1:
+        return [_digits(low, high)]
+    found, first, last = [], int(low[0]), int(high[0])
+    rest = len(low) - 1
+    if low[1:] != "0" * rest:
+        found.append(low[0] + _joined(_same_length(low[1:], "9" * rest)))
+        first += 1
+    top = high[1:] != "9" * rest
+    if first <= last - top:
+        found.append(_digits(str(first), str(last - top)) + "[0-9]" + ("" if rest == 1 else f"{{{rest}}}"))
+    if top:
+        found.append(high[0] + _joined(_same_length("0" * rest, high[1:])))
+    return found
+
+
+def _digits(low: str, high: str) -> str:
+    if low == high:
+        return low
+    return f"[{low}{high}]" if int(high) == int(low) + 1 else f"[{low}-{high}]"
+
+
+def _joined(regexes: list[str]) -> str:
+    return regexes[0] if len(regexes) == 1 else f"(?:{'|'.join(regexes)})"

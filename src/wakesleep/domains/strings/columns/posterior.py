@@ -1,0 +1,174 @@
+"""The posterior over programs for a column: candidates of all sources, scored and kept in a memory of the best."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from wakesleep.domains.strings.columns.background import background, flat
+from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, stray_scores
+from wakesleep.domains.strings.columns.choices import Either, Words
+from wakesleep.domains.strings.columns.codes import NULLS
+from wakesleep.domains.strings.columns.concepts import Concept
+from wakesleep.domains.strings.columns.known import known_programs
+from wakesleep.domains.strings.columns.mutations import mutated
+from wakesleep.domains.strings.columns.nodes import Node
+from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior, shipped
+from wakesleep.domains.strings.columns.reading import mask
+from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
+from wakesleep.domains.strings.columns.slots import Reading
+
+EFFORTS = {"quick": (100, 4), "usual": (200, 5), "thorough": (1000, 10)}
+"""Distinct values that programs are scored on, and programs kept."""
+CLOSED_NEWS = {"narrow": 3.0, "usual": 1.0, "wide": 0.3}
+"""Factor on the rate of news below which a column may be closed."""
+REJECTED = -50.0
+"""Nats for each counter-example that a program accepts."""
+MOST_CLOSED = 400
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A program of the memory. `program` writes values not seen; a closed column has none of those."""
+
+    program: Node
+    log_joint: float
+    source: str
+    closed: bool = False
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """Programs with their weights; together with the counts of rows they give p(next row)."""
+
+    entries: tuple[Entry, ...]
+    weights: tuple[float, ...]
+    rows: Rows
+    news: News
+
+    def log_prob(self, values: Sequence[str]) -> np.ndarray:
+        """log p(next row = value): seen values by frequency, others by the programs; strays are flat."""
+        base = self.log_program(values)
+        total, discount, chance = self.rows.total, self.news.discount, self.news.chance
+        kept = total - discount * len(self.rows.counts)
+        seen = np.array([max(self.rows.counts.get(v, 0) - discount, 0.0) / kept for v in values]) * (1 - chance)
+        return np.logaddexp(np.log(np.maximum(seen, 1e-300)), math.log(chance) + base)
+
+    def log_program(self, values: Sequence[str]) -> np.ndarray:
+        """log p(value | programs), frequencies of whole values left aside; strays are flat."""
+        mixed = self.log_supported(values) + math.log1p(-STRAY_RATE)
+        return np.logaddexp(mixed, np.array([flat(v) for v in values]) + math.log(STRAY_RATE))
+
+    def log_supported(self, values: Sequence[str]) -> np.ndarray:
+        """log p(value | programs) without strays; minus infinity where no program can write the value."""
+        found = np.full(len(values), -np.inf)
+        for entry, weight in zip(self.entries, self.weights, strict=True):
+            if weight > 0:
+                found = np.logaddexp(found, np.array(entry.program.log_probs(values)) + math.log(weight))
+        return found
+
+    def log_background(self, values: Sequence[str]) -> np.ndarray:
+        """log p(value) under the character model of columns in general."""
+        return background(values)
+
+
+def infer(
+    values: Sequence[str], effort: str = "usual", generality: str = "usual", reject: Sequence[str] = (),
+    weights: Weights | None = None,
+) -> Posterior:  # fmt: skip
+    """The posterior for the rows of a column, nulls left out."""
+    judged, memory_size = EFFORTS[effort]
+    rows = count_rows(values)
+    reading = Reading(weights or shipped(), generality)
+    distinct = list(rows.counts)
+    sample = distinct[:: math.ceil(len(distinct) / judged)]
+    entries = _open_entries(sample, distinct, reading, memory_size)
+    news = pitman_yor(rows)
+    entries = _with_closed(entries, rows, news, reading.generality)
+    entries = [_penalised(e, rows, reject) for e in entries]
+    best = sorted(entries, key=lambda e: -e.log_joint)[:memory_size]
+    mass = [math.exp(e.log_joint - best[0].log_joint) for e in best]
+    return Posterior(tuple(best), tuple(m / sum(mass) for m in mass), rows, news)
+
+
+def null_marks(distinct: Sequence[str]) -> list[str]:
+    """Values that stand for nothing: marks whose form no other value has."""
+    marks = [v for v in distinct if v in NULLS]
+    if not marks or len(marks) == len(distinct):
+        return []
+    forms = {mask(v) for v in distinct if v not in NULLS}
+    return [m for m in marks if mask(m) not in forms]
+
+
+def _open_entries(sample: Sequence[str], distinct: Sequence[str], reading: Reading, memory_size: int) -> list[Entry]:
+    """Scored programs of every source, the best first, each once."""
+    marks = null_marks(distinct)
+    values = [v for v in sample if v not in marks]
+    found: dict[Node, Entry] = {}
+    strays = stray_scores(values)
+
+    def add(source: str, node: Node) -> None:
+        if node not in found:
+            found[node] = Entry(node, _log_joint(node, values, strays, reading), source)
+
+    for source, node in known_programs(values, reading) + read_off(values, reading):
+        add(source, node)
+    for entry in _best(found, 3):
+        rest = rest_of(entry.program, values, reading)
+        if rest is not None:
+            add("rest", rest)
+    for entry in _best(found, 2):
+        for node in mutated(entry.program, reading.generality):
+            add("mutation", node)
+    kept = _best(found, memory_size)
+    return [_with_marks(e, marks, len(values)) for e in kept] if marks else kept
+
+
+def _best(found: dict[Node, Entry], count: int) -> list[Entry]:
+    return sorted(found.values(), key=lambda e: -e.log_joint)[:count]
+
+
+def _with_marks(entry: Entry, marks: Sequence[str], others: int) -> Entry:
+    """The program, or a null mark."""
+    share = len(marks) / (len(marks) + others)
+    words = Words(tuple(marks), (1 / len(marks),) * len(marks))
+    return Entry(Either((entry.program, words), (1 - share, share)), entry.log_joint, entry.source)
+
+
+def _log_joint(node: Node, values: Sequence[str], strays: dict[str, float], reading: Reading) -> float:
+    """log p(program) + log p(distinct values | program or stray), less half a log for each fitted parameter."""
+    log_p = 0.0
+    for v in values:
+        a, b = node.log_prob(v), strays[v]
+        log_p += max(a, b) + math.log1p(math.exp(-abs(a - b)))
+    return log_p + log_prior(node, reading.weights) - 0.5 * free_parameters(node) * math.log(len(values) + 1)
+
+
+def _with_closed(entries: list[Entry], rows: Rows, news: News, generality: str) -> list[Entry]:
+    """Each program as an open column; the best as a closed one, where news is rare; finite concepts by all rows."""
+    found = [Entry(e.program, e.log_joint + news.evidence, e.source) for e in entries]
+    found += [finite for e in entries if (finite := _finite(e, rows)) is not None]
+    k, n = len(rows.counts), rows.total
+    if k > MOST_CLOSED or not may_be_closed(rows, CLOSED_NEWS[generality]):
+        return found
+    weights = tuple((c + 0.5) / (n + 0.5 * k) for c in rows.counts.values())
+    score = entries[0].log_joint + log_closed(rows) + math.lgamma(k + 1)
+    return [*found, Entry(Words(tuple(rows.counts), weights), score, "enumeration", True)]
+
+
+def _finite(entry: Entry, rows: Rows) -> Entry | None:
+    """A concept that is a list of words, with every row drawn from it, rather than every value once."""
+    if not (isinstance(entry.program, Concept) and isinstance(entry.program.body, Words)):
+        return None
+    each = [(entry.program.log_prob(v), c) for v, c in rows.changes.items()]
+    if any(p == -math.inf for p, _ in each):
+        return None
+    return Entry(entry.program, entry.log_joint + sum((c - 1) * p for p, c in each), entry.source)
+
+
+def _penalised(entry: Entry, rows: Rows, reject: Sequence[str]) -> Entry:
+    wrong = sum(entry.program.log_prob(r) > -math.inf for r in reject)
+    if not wrong:
+        return entry
+    return Entry(entry.program, entry.log_joint + REJECTED * wrong, entry.source, entry.closed)

@@ -1,0 +1,149 @@
+"""Values cut into tokens at several granularities, and grouped by form."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+
+LEVELS = {
+    "titles": re.compile(r"Aa+|A+|a+|x+|9+|[\s\S]"),
+    "letters": re.compile(r"[Aax]+|9+|[\s\S]"),
+    "alphanumeric": re.compile(r"[Aax9]+|[\s\S]"),
+    "words": re.compile(r"[^\s]+|\s"),
+}
+"""Tokens in a mask: capitalised words and runs of one kind of letter or digit, all letters, letters and digits, all but white space."""
+KINDS = {**{c: "A" for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}, **{c: "a" for c in "abcdefghijklmnopqrstuvwxyz"}}
+KINDS |= {c: "9" for c in "0123456789"}
+
+
+class _Mask(dict[int, str]):
+    """Kinds of characters for `str.translate`; symbols stand for themselves."""
+
+    def __missing__(self, code: int) -> str:
+        c = chr(code)
+        if c in KINDS:
+            kind = KINDS[c]
+        elif c.isupper():
+            kind = "A"
+        elif c.islower():
+            kind = "a"
+        else:
+            kind = "x" if c.isalnum() and not c.isdecimal() else c
+        self[code] = kind
+        return kind
+
+
+_MASK = _Mask()
+
+
+@lru_cache(maxsize=20_000)
+def mask(value: str) -> str:
+    """The value with its capitals as A, small letters as a, other letters as x, digits as 9."""
+    return value.translate(_MASK)
+
+
+def tokens(value: str, level: str) -> tuple[tuple[str, ...], list[str]]:
+    """The kinds of a value's tokens (a symbol's kind is itself), and their texts."""
+    kinds, texts = [], []
+    masked = mask(value)
+    for match in LEVELS[level].finditer(masked):
+        piece = match[0]
+        if level == "words":
+            kinds.append(piece if piece.isspace() else "w")
+        elif len(piece) > 1 or piece in "Aax9":
+            kinds.append(_kind(piece, level))
+        else:
+            kinds.append(piece)
+        texts.append(value[match.start() : match.end()])
+    return tuple(kinds), texts
+
+
+def _kind(piece: str, level: str) -> str:
+    """T for a capitalised word, the kind of a run of one kind, w for a mixture."""
+    if level == "titles":
+        return "T" if piece[0] == "A" and piece[-1] == "a" else piece[0]
+    return "9" if level == "letters" and not piece.strip("9") else "w"
+
+
+_SIGNED = re.compile(r"(?:^|[\s,;:=(\[])[-+](?=[0-9])")
+SIGN = "sign"
+
+
+def signed(kinds: tuple[str, ...], texts: list[str]) -> tuple[tuple[str, ...], list[str]]:
+    """The tokens with a sign, perhaps empty, before every number that does not follow a letter, digit, dot or hyphen."""
+    out_kinds: list[str] = []
+    out_texts: list[str] = []
+    for kind, text in zip(kinds, texts, strict=True):
+        if kind == "9":
+            before = out_kinds[-1] if out_kinds else ""
+            earlier = out_kinds[-2] if len(out_kinds) > 1 else ""
+            if before in ("-", "+") and (not earlier or earlier in " ,;:=([\t"):
+                out_kinds[-1] = SIGN
+            elif not before or before in " ,;:=([\t":
+                out_kinds.append(SIGN)
+                out_texts.append("")
+        out_kinds.append(kind)
+        out_texts.append(text)
+    return tuple(out_kinds), out_texts
+
+
+def by_form(values: Sequence[str], level: str) -> dict[tuple[str, ...], list[list[str]]]:
+    """The tokens of values that have the same kinds, the most frequent form first; signs are optional."""
+    found: dict[tuple[str, ...], list[list[str]]] = {}
+    signs = level in ("titles", "letters") and any(map(_SIGNED.search, values))
+    for value in values:
+        kinds, texts = tokens(value, level)
+        if signs:
+            kinds, texts = signed(kinds, texts)
+        found.setdefault(kinds, []).append(texts)
+    return dict(sorted(found.items(), key=lambda item: -len(item[1])))
+
+
+def settled(items: Sequence[object]) -> bool:
+    """Whether the second half of the items, in their order, brings nothing that the first half has not."""
+    half = (len(items) + 1) // 2
+    return set(items[half:]) <= set(items[:half])
+
+
+def changes(items: Sequence[str]) -> list[str]:
+    """The items without those that repeat the one before: a sorted column has as many as it has values."""
+    return [item for i, item in enumerate(items) if not i or item != items[i - 1]]
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and (len(text) == 1 or text[0] != "0")
+
+
+def numbers_among(kinds: Sequence[str], slots: Sequence[tuple[str, ...]]) -> list[bool]:
+    """Which slots hold numbers rather than codes.
+
+    No leading zeros, and a sign, a currency or decimals beside them, or two slots of digits whose lengths vary.
+    """
+    plain = [k in ("9", "w") and all(map(_is_number, s)) for k, s in zip(kinds, slots, strict=True)]
+    vary = [p and len({len(t) for t in s}) > 1 for p, s in zip(plain, slots, strict=True)]
+    several = sum(vary) >= 1 and sum(plain) >= 2
+    found = []
+    for i, is_plain in enumerate(plain):
+        before = kinds[i - 1] if i else ""
+        after = tuple(kinds[i + 1 : i + 3])
+        beside = before in (SIGN, "$", "€", "£") or after in ((".", kinds[i]), (",", kinds[i]))
+        fraction = before in (".", ",") and i > 1 and kinds[i - 2] == kinds[i]
+        found.append(is_plain and not fraction and (beside or (several and (vary[i] or len(slots[i][0]) < 4))))
+    return found
+
+
+def columns_of(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+    """The texts at each place of tokens of one form."""
+    return list(zip(*rows, strict=True))
+
+
+SEPARATORS = (", ", "; ", " ", ",", ";", "|", "/", "-", "_", ".", ":", "+", "&")
+
+
+def separators_of(values: Sequence[str]) -> list[str]:
+    """Separators in at least a third of the values, not at their ends."""
+    found = []
+    for separator in SEPARATORS:
+        holding = [v for v in values if separator in v]
+        if 3 * len(holding) >= len(values) and not any(v.startswith(separator) or v.endswith(separator) for v in holding):
+            found.append(separator)
+    return found

@@ -1,0 +1,73 @@
+"""Programs as JSON records and back; a record that is no program is refused."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from wakesleep.domains.strings.columns.characters import CLASSES, Chars
+from wakesleep.domains.strings.columns.checks import CHECKS, Checked
+from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe, Words
+from wakesleep.domains.strings.columns.concepts import MAKERS, Concept, concept
+from wakesleep.domains.strings.columns.counts import Counts
+from wakesleep.domains.strings.columns.dates import Date
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.numbers import Number
+from wakesleep.errors import Refusal
+
+KINDS: dict[str, type] = {
+    t.__name__: t
+    for t in (Literal, Run, Series, Maybe, Either, Words, Listing, Number, Date, Checked, Concept, Chars, Counts)
+}
+DEEPEST = 40
+
+
+def as_record(node: Any) -> Any:
+    """A program, or a part of one, as lists, numbers, texts and dictionaries with a `kind`."""
+    if isinstance(node, Concept) and not node.fitted and node.name in MAKERS:
+        return {"kind": "Concept", "name": node.name}
+    if is_dataclass(node) and not isinstance(node, type):
+        return {"kind": type(node).__name__, **{f.name: as_record(getattr(node, f.name)) for f in fields(node)}}
+    return [as_record(v) for v in node] if isinstance(node, tuple) else node
+
+
+def from_record(record: Any) -> Node:
+    """The program of a record."""
+    node = _made(record, 0)
+    if not isinstance(node, Node):
+        raise Refusal("The stored program is no program: its outermost record has another kind.")
+    return node
+
+
+def _made(record: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        raise Refusal(f"The stored program is nested more than {DEEPEST} deep.")
+    if isinstance(record, list):
+        return tuple(_made(r, depth + 1) for r in record)
+    if not isinstance(record, dict):
+        return record
+    kind = record.get("kind")
+    if kind not in KINDS:
+        raise Refusal(f"The stored program has a part of unknown kind {kind!r}.")
+    if kind == "Concept" and "body" not in record:
+        if record.get("name") not in MAKERS:
+            raise Refusal(f"The stored program names an unknown concept {record.get('name')!r}.")
+        return concept(record["name"])
+    try:
+        made = KINDS[kind](**{k: _made(v, depth + 1) for k, v in record.items() if k != "kind"})
+    except TypeError as fault:
+        raise Refusal(f"The stored part {kind} cannot be read: {fault}.") from fault
+    return _checked(made)
+
+
+def _checked(made: Any) -> Any:
+    """Refuses parts that would fail later: unknown classes, wrong weights, empty ranges."""
+    wrong = (
+        (isinstance(made, Chars) and not all(c in CLASSES for c in made.classes))
+        or (isinstance(made, Checked) and made.check not in CHECKS)
+        or (isinstance(made, Counts) and (made.low < 0 or (made.high is not None and made.high < made.low)))
+        or (isinstance(made, Either) and len(made.branches) != len(made.weights))
+        or (isinstance(made, Words) and len(made.words) != len(made.weights))
+        or (isinstance(made, Number) and not 0 <= made.low <= made.high)
+    )
+    if wrong:
+        raise Refusal(f"The stored part {type(made).__name__} has values that cannot be.")
+    return made

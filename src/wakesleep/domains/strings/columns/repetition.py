@@ -1,0 +1,88 @@
+"""Whole values that come again: a Pitman-Yor process over rows, or a closed list of values."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wakesleep.domains.strings.columns.reading import changes
+
+DISCOUNTS = (0.0, 0.25, 0.5, 0.75, 0.95)
+CONCENTRATIONS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
+CLOSED_PSEUDO_COUNT = 0.5
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of a column, nulls apart: values with their counts in order of first appearance."""
+
+    counts: dict[str, int]
+    changes: dict[str, int]
+    """Counts without rows that repeat the row before: sorted columns say no more than their values do."""
+    late_news: int
+    """Rows of the second half at which a value is seen for the first time."""
+
+    @property
+    def total(self) -> int:
+        """The number of rows."""
+        return sum(self.counts.values())
+
+
+def count_rows(values: Sequence[str]) -> Rows:
+    """Counts the rows; `late_news` is taken in their order."""
+    early = set(values[: len(values) // 2])
+    return Rows(dict(Counter(values)), dict(Counter(changes(values))), len(set(values) - early))
+
+
+def log_partition(sizes: Sequence[int], discount: float, concentration: float) -> float:
+    """log of the probability with which a Pitman-Yor process groups rows into values of such counts."""
+    n, k = sum(sizes), len(sizes)
+    tables = Counter(sizes)
+    log_p = sum(math.log(concentration + i * discount) for i in range(1, k))
+    log_p -= math.lgamma(concentration + n) - math.lgamma(concentration + 1)
+    each = math.lgamma(1 - discount)
+    return log_p + sum(c * (math.lgamma(s - discount) - each) for s, c in tables.items())
+
+
+@dataclass(frozen=True)
+class News:
+    """What a Pitman-Yor process, averaged over a grid of its parameters, says of the next row."""
+
+    evidence: float
+    """log p(grouping of the rows)."""
+    discount: float
+    chance: float
+    """Probability that the next row is a value not seen."""
+
+
+def pitman_yor(rows: Rows) -> News:
+    """The evidence and the posterior means over the grid."""
+    sizes = tuple(rows.changes.values())
+    grid = [(d, t, log_partition(sizes, d, t)) for d in DISCOUNTS for t in CONCENTRATIONS]
+    best = max(g[2] for g in grid)
+    weights = [math.exp(g[2] - best) for g in grid]
+    total, n, k = sum(weights), sum(sizes), len(sizes)
+    discount = sum(w * d for w, (d, _, _) in zip(weights, grid, strict=True)) / total
+    chance = sum(w * (t + d * k) / (t + n) for w, (d, t, _) in zip(weights, grid, strict=True)) / total
+    return News(best + math.log(total / len(grid)), discount, chance)
+
+
+def log_closed(rows: Rows) -> float:
+    """log p(rows | a closed list of exactly these values): Dirichlet-multinomial, in order."""
+    sizes = tuple(rows.changes.values())
+    a, k, n = CLOSED_PSEUDO_COUNT, len(sizes), sum(sizes)
+    return math.lgamma(a * k) - math.lgamma(a * k + n) + sum(math.lgamma(a + s) - math.lgamma(a) for s in sizes)
+
+
+def expected_late_news(values: int, rows: int) -> float:
+    """The number of values, of so many alike, that are first seen in the second half of the rows."""
+    missed = 1 - 1 / values
+    return values * (missed ** (rows / 2) - missed**rows)
+
+
+def may_be_closed(rows: Rows, factor: float) -> bool:
+    """Whether no more news is to be expected: few singletons, and little news in the second half of the rows."""
+    k, moves = len(rows.changes), sum(rows.changes.values())
+    once = sum(c == 1 for c in rows.changes.values())
+    late = max(0.005 * rows.total, expected_late_news(k, moves) + 0.5)
+    return moves >= 1.5 * k and once <= 0.15 * factor * moves and rows.late_news <= factor * late

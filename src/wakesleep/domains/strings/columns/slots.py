@@ -1,0 +1,208 @@
+"""The best small program for the texts of one slot: a literal, a run of a class or set, or a list of words."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from wakesleep.domains.strings.columns.characters import ALONE, Chars, chars, covering
+from wakesleep.domains.strings.columns.choices import Maybe, Words
+from wakesleep.domains.strings.columns.counts import Counts, exactly, fit_counts
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior
+from wakesleep.domains.strings.columns.reading import changes, settled
+
+MOST_WORDS, MOST_SET, FEWEST_PER_CHARACTER = 24, 8, 4
+NEW_LENGTH = {"narrow": 1.0, "usual": 0.04, "wide": 0.0}
+"""Chance of an unseen length above which the range of lengths is widened."""
+NEW_WORD = {"narrow": 0.12, "usual": 0.06, "wide": 0.02}
+"""Chance of an unseen word below which a slot's list of words is closed."""
+FROZEN = {"narrow": 3.0, "usual": 0.0, "wide": -3.0}
+"""Nats in favour of literals over runs with a habit."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a column is to be read: the prior's weights and the generality asked for."""
+
+    weights: Weights
+    generality: str = "usual"
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Texts that stand at one place of the values, with what is counted of them."""
+
+    texts: tuple[str, ...]
+    number: bool = False
+    """Whether the texts are numbers rather than codes, so that those with fewer digits are to be expected."""
+
+    @cached_property
+    def table(self) -> Counter[str]:
+        """How often each text occurs."""
+        return Counter(self.texts)
+
+    @cached_property
+    def lengths(self) -> Counter[int]:
+        """How often each length occurs."""
+        found: Counter[int] = Counter()
+        for text, k in self.table.items():
+            found[len(text)] += k
+        return found
+
+    @cached_property
+    def seen(self) -> frozenset[str]:
+        """The characters that occur."""
+        return frozenset("".join(self.table))
+
+    @cached_property
+    def characters(self) -> int:
+        """The number of characters in all texts."""
+        return sum(length * k for length, k in self.lengths.items())
+
+    @cached_property
+    def shared(self) -> str:
+        """The beginning that all texts share."""
+        low, high = min(self.table), max(self.table)
+        k = 0
+        while k < len(low) and k < len(high) and low[k] == high[k]:
+            k += 1
+        return low[:k]
+
+
+@lru_cache(maxsize=4096)
+def _covers(seen: frozenset[str]) -> tuple[Chars, ...]:
+    return tuple(sorted(covering(seen), key=lambda c: c.size)[:4])
+
+
+def plain_run(members: Chars, counts: Counts) -> Run:
+    """A run; in the large classes of Unicode most characters are Latin letters or those listed."""
+    large = next((n for n in members.classes if n in ALONE), None)
+    if large is None:
+        return Run(members, counts)
+    return Run(members, counts, usual=chars("latin", extra=members.extra))
+
+
+def score(node: Node, slot: Slot, reading: Reading) -> float:
+    """log p(node) + log p(texts | node), less half a log for each fitted parameter."""
+    log_p = sum(k * node.log_prob(text) for text, k in slot.table.items())
+    return log_p + log_prior(node, reading.weights) - 0.5 * free_parameters(node) * math.log(len(slot.texts) + 1)
+
+
+def fit_slot(slot: Slot, reading: Reading) -> tuple[Node, float]:
+    """The best program for a slot and its score."""
+    options = [(node, score(node, slot, reading) + bonus) for node, bonus in _options(slot, reading)]
+    return max(options, key=lambda o: o[1])
+
+
+def fit_loosely(slot: Slot, reading: Reading) -> tuple[Node, float]:
+    """A run of any length for letters and digits, of which too few were seen to tell more; else as `fit_slot`."""
+    if not all(t.isalnum() for t in slot.table) or not all(slot.table):
+        return fit_slot(slot, reading)
+    counts = fit_counts(slot.lengths.elements(), 1, None) if max(slot.lengths) > 1 else exactly(1)
+    nodes: list[Node] = [plain_run(c, counts) for c in _covers(slot.seen)[:2]]
+    if len(slot.texts[0]) > 1 and all(t[0].isupper() and t[1:].islower() for t in slot.table):
+        nodes += _capitalised(slot, reading)
+    return max(((n, score(n, slot, reading)) for n in nodes), key=lambda o: o[1])
+
+
+def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
+    if len(slot.table) == 1:
+        text = slot.texts[0]
+        if not text:
+            return [(Literal(""), 0.0)]
+        found: list[tuple[Node, float]] = [(Literal(text), FROZEN[reading.generality])]
+        if text.isalnum():
+            habitual = (len(slot.texts) + 1) / (len(slot.texts) + 2)
+            found += [(Run(c, exactly(len(text)), text, habitual), 0.0) for c in _covers(slot.seen)[:2]]
+        return found
+    if not all(slot.table):
+        return [(_sometimes(slot), 0.0)]
+    counts = counts_of(slot, reading.generality)
+    covers = list(_covers(slot.seen))
+    if len(slot.seen) <= MOST_SET and slot.characters >= FEWEST_PER_CHARACTER * len(slot.seen) and _closed_set(slot):
+        covers.append(chars(extra="".join(slot.seen)))
+    found = [(plain_run(c, counts), 0.0) for c in covers]
+    if slot.shared.isalnum() and (len(slot.shared) > 1 or len(slot.texts) >= 12):
+        habitual = (len(slot.texts) + 1) / (len(slot.texts) + 2)
+        found += [(Run(c, counts, slot.shared, habitual), 0.0) for c in covers[:2] if not c.extra]
+    if all(c.isupper() for c in {t[0] for t in slot.table}) and any(c.islower() for c in slot.seen):
+        found += [(node, 0.0) for node in _capitalised(slot, reading)]
+    if _closed_words(slot, reading):
+        words = tuple(slot.table)
+        found.append((Words(words, tuple(k / len(slot.texts) for k in slot.table.values())), 0.0))
+    return found
+
+
+def _sometimes(slot: Slot) -> Node:
+    """One of a few texts, or nothing: signs."""
+    texts = [t for t in slot.table if t]
+    there = len(slot.texts) - slot.table[""]
+    part: Node = Literal(texts[0])
+    if len(texts) > 1:
+        part = Words(tuple(texts), tuple(slot.table[t] / there for t in texts))
+    return Maybe(part, there / len(slot.texts))
+
+
+def counts_of(slot: Slot, generality: str) -> Counts:
+    """The counts of a slot: of numbers those with fewer digits too, of letters with several lengths those around them."""
+    if generality == "narrow":
+        return slot_counts(slot.lengths, generality)
+    low, high = min(slot.lengths), max(slot.lengths)
+    if slot.number:
+        counts = slot_counts(slot.lengths, generality)
+        return fit_counts(slot.lengths.elements(), 1, counts.high) if high > 1 else counts
+    if len(slot.lengths) >= 3 and not any(c.isdigit() for c in slot.seen):
+        widened = slot_counts(slot.lengths, generality)
+        if widened.high is None:
+            return widened
+        return fit_counts(slot.lengths.elements(), min(widened.low, max(1, low - 2)), max(widened.high, math.ceil(1.5 * high)))
+    return slot_counts(slot.lengths, generality)
+
+
+def _capitalised(slot: Slot, reading: Reading) -> list[Node]:
+    """A capital letter, then a run of the rest, where every text begins with one."""
+    rest = Slot(tuple(t[1:] for t in slot.texts))
+    if not rest.seen:
+        return []
+    counts = counts_of(rest, reading.generality)
+    first = fit_capital(slot)
+    return [Series((first, plain_run(c, counts))) for c in _covers(rest.seen)[:3]]
+
+
+def fit_capital(slot: Slot) -> Run:
+    """One capital letter, of the narrowest class."""
+    return Run(_covers(frozenset(t[0] for t in slot.table))[0], exactly(1))
+
+
+def _closed_set(slot: Slot) -> bool:
+    """Whether every character occurs twice at least and early, so that another one is not to be expected."""
+    seen = Counter("".join(slot.texts))
+    half = "".join(slot.texts[: (len(slot.texts) + 1) // 2])
+    return min(seen.values()) > 1 and slot.seen <= set(half)
+
+
+def _closed_words(slot: Slot, reading: Reading) -> bool:
+    """Whether a word that was not seen is not to be expected (Good and Turing: singletons over changes), in order too."""
+    if len(slot.table) > MOST_WORDS or not settled(slot.texts):
+        return False
+    table = Counter(changes(slot.texts))
+    total = sum(table.values())
+    once = sum(k == 1 for k in table.values())
+    return (once + 0.25) / total < NEW_WORD[reading.generality] and total >= 2 * len(table)
+
+
+def slot_counts(lengths: Counter[int], generality: str) -> Counts:
+    """A distribution of lengths: fixed where all are alike, else the range seen, widened where new lengths are to be expected."""
+    low, high = min(lengths), max(lengths)
+    if low == high:
+        return exactly(low)
+    total = sum(lengths.values())
+    once = sum(k == 1 for k in lengths.values())
+    new = (once + 0.5 * (generality == "wide")) / total
+    if new <= NEW_LENGTH[generality] or (len(lengths) == 2 and generality != "wide"):
+        return fit_counts(lengths.elements(), low, high)
+    slack = max(1, math.ceil((high - low + 1) * min(new, 1.0)))
+    if generality == "wide" or (len(lengths) >= 4 and new > 0.25):
+        return fit_counts(lengths.elements(), max(min(low, 1), low - slack), None)
+    return fit_counts(lengths.elements(), max(min(low, 1), low - slack), high + slack)

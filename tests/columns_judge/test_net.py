@@ -1,0 +1,78 @@
+"""The network, its gradient and its thresholds against direct computation."""
+
+import json
+
+import numpy as np
+import pytest
+
+from wakesleep.domains.strings.columns.judge.column import Column, feature_names
+from wakesleep.domains.strings.columns.judge.fitting import CAUTION, SHARES, gradient, thresholds
+from wakesleep.domains.strings.columns.judge.judge import BACKTEST_SHARE, FARTHEST_OFFSET, HALF_TRUSTED_ROWS, offset_of
+from wakesleep.domains.strings.columns.judge.net import HEADS, Net, Weights, read_weights, shipped
+from wakesleep.errors import Refusal
+
+
+def random_net(size=5, units=3):
+    draw = np.random.default_rng(0)
+    shapes = [(size,), (size,), (size, units), (units,), (units, 2), (size, 2), (2,)]
+    return Net(*(draw.normal(size=s).astype(np.float32) for s in shapes))
+
+
+def loss(p, x, y, w, decay):
+    z = np.maximum(x @ p[0] + p[1], 0) @ p[2] + x @ p[3] + p[4]
+    fit = (w * (np.logaddexp(0, z) - y[:, None] * z)).sum() / len(y)
+    return fit + decay / 2 * sum((p[i] ** 2).sum() for i in (0, 2, 3))
+
+
+def test_gradient_equals_finite_differences():
+    draw = np.random.default_rng(1)
+    x, y, w = draw.normal(size=(20, 5)), draw.integers(0, 2, 20).astype(float), draw.random((20, 2))
+    p = [draw.normal(size=s) for s in [(5, 3), (3,), (3, 2), (5, 2), (2,)]]
+    found = gradient(p, x, y, w, 0.1)
+    for i, array in enumerate(p):
+        for place in np.ndindex(array.shape):
+            ends = []
+            for step in (1e-4, -1e-4):
+                q = [a.copy() for a in p]
+                q[i][place] += step
+                ends.append(loss(q, x, y, w, 0.1))
+            assert found[i][place] == pytest.approx((ends[0] - ends[1]) / 2e-4, abs=1e-4)
+
+
+def test_a_network_survives_json():
+    net = random_net()
+    again = Net.restore(json.loads(json.dumps(net.as_dict())))
+    x = np.random.default_rng(2).normal(size=(4, 5))
+    np.testing.assert_array_equal(net(x), again(x))
+
+
+def test_weights_that_are_none_are_refused(tmp_path):
+    path = tmp_path / "weights.json"
+    path.write_text('{"net": 3}')
+    with pytest.raises(Refusal, match="does not hold"):
+        read_weights(path)
+
+
+def test_thresholds_leave_the_share_that_they_promise():
+    draw = np.random.default_rng(3)
+    alarms = [(draw.normal(size=400), np.full(400, 1 / 400)) for _ in range(50)]
+    for share, t in zip(SHARES, thresholds(alarms), strict=True):
+        mean = np.mean([(z > t).mean() for z, _ in alarms])
+        assert mean == pytest.approx(CAUTION * (1 - share), abs=1e-4)
+
+
+def test_the_offset_is_the_log_odds_that_the_allowed_share_of_rows_reach():
+    z, w = np.array([0.9, 0.5, -0.5]), np.array([0.02, 0.04, 0.5])
+    assert 1 - BACKTEST_SHARE == pytest.approx(0.05)
+    shrunk = 30 / (30 + HALF_TRUSTED_ROWS)
+    assert offset_of(z, w, 30) == pytest.approx(0.5 * shrunk)
+    assert offset_of(np.zeros(0), np.zeros(0), 30) == pytest.approx(-FARTHEST_OFFSET * shrunk)
+
+
+def test_shipped_weights_fit_the_features():
+    weights = shipped()
+    assert isinstance(weights, Weights)
+    assert weights.net.hidden.shape[0] == len(feature_names())
+    assert weights.net.output.shape[1] == len(HEADS)
+    assert (np.diff(weights.thresholds) > 0).all()
+    assert Column.fit(["a", "b"]).features(["c"]).shape == (1, len(feature_names()))
