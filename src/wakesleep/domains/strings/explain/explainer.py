@@ -30,9 +30,7 @@ class Options:
 
     column: str | None = option(None, "Explain this column alone.")
     effort: str = option("usual", "How long to search: quick, usual or thorough.", EFFORT_NAMES)
-    generality: str = option(
-        "usual", "How far patterns reach beyond the values: narrow, usual, wide.", GENERALITY_NAMES
-    )
+    generality: str = option("usual", "How far patterns go beyond the values: narrow, usual, wide.", GENERALITY_NAMES)
     reject: tuple[str, ...] = option((), "A value that the patterns should not accept; repeatable.")
 
     def __post_init__(self) -> None:

@@ -57,10 +57,8 @@ class Survey(Explanation):
             if found is None:
                 shown.append((name, "", "no values", ""))
                 continue
-            likely = [
-                p for i, p in enumerate(found.patterns[:most]) if i == 0 or p.probability >= LEAST_PROBABILITY_SHOWN
-            ]
-            for i, p in enumerate(likely):
+            best, *others = found.patterns[:most]
+            for i, p in enumerate([best, *(o for o in others if o.probability >= LEAST_PROBABILITY_SHOWN)]):
                 shown.append(("" if i else name, f"{100 * p.probability:.0f} %", _said(p), _samples(p)))
             shown += [("", "", note, "") for note in self._notes(found)]
         return [Shown("columns", ("column", "", "pattern", "new samples"), shown)]
@@ -146,8 +144,9 @@ def survey(table: Table, effort: str, generality: str, reject: tuple[str, ...], 
     found: dict[str, Explained | None] = {}
     for i, column in enumerate(table.columns):
         some = any(column.values)
-        given = {"effort": effort, "generality": generality, "reject": reject}
-        found[column.name] = explain(column.values, **given) if some else None
+        found[column.name] = (
+            explain(column.values, effort=effort, generality=generality, reject=reject) if some else None
+        )
         report(Standing(i + 1, len(table.columns), column.name))
     numbers = table.columns[0].numbers if table.columns else ()
     return Survey(found, numbers)
