@@ -23,7 +23,8 @@ PARQUET_GROUP_BYTES = 2 << 30
 
 IMAGE_PIXELS = 1 << 24
 """4,096 x 4,096."""
-IMAGES = 100_000
+IMAGES_PIXELS = 1 << 28
+"""Of all images that are read at once."""
 
 
 def expanded_bytes(compressed: int) -> int:
