@@ -10,6 +10,7 @@ import pytest
 
 from tests.data.spreadsheets import write_xlsx
 from wakesleep.data import limits
+from wakesleep.data.parquet import ParquetSource
 from wakesleep.data.tables import read_table, stream_columns
 from wakesleep.errors import Refusal
 
@@ -97,19 +98,42 @@ def test_a_sheet_that_expands_without_end_is_refused(tmp_path):
 
 
 def test_a_sheet_that_repeats_one_long_text_is_refused(tmp_path):
-    """Half a million cells share one text of a megabyte: each cell gets a copy of it."""
+    """Five thousand cells share one text of a megabyte, and each gets a copy of it."""
     text = "x" * 1_000_000
     strings = f'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><si><t>{text}</t></si></sst>'
     rows = ["<row>" + '<c t="s"><v>0</v></c>' * 100 + "</row>"] * 50
     path = write_xlsx(tmp_path / "t.xlsx", rows, {"xl/sharedStrings.xml": strings})
-    assert "memory to be read as a spreadsheet" in refusal(path) or "columns" in refusal(path)
+    assert path.stat().st_size < 5000
+    assert "memory to be read as a spreadsheet" in refusal(path)
+
+
+def test_a_parquet_file_that_repeats_one_long_text_is_streamed_in_small_parts(tmp_path):
+    path, text = tmp_path / "t.parquet", "x" * 1_000_000
+    pl.DataFrame({"a": [text] * 2000}).write_parquet(path)
+    assert path.stat().st_size < 1_000_000
+    sizes = [sum(map(len, c.values)) for (c,) in stream_columns(path)]
+    assert sum(sizes) == 2000 * len(text)
+    assert max(sizes) <= 4 * limits.CHUNK_CHARACTERS
+    table = read_table(path, rows="sample")
+    assert {len(v) for v in table.columns[0].values} == {limits.SAMPLE_CELL_CHARACTERS}
+    assert table.notes == ("2,000 cells were cut to 2,000 characters",)
+
+
+def test_a_parquet_file_that_is_too_long_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "t.parquet"
+    pl.select(pl.repeat(7, 3_000_000).alias("a")).write_parquet(path)
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr(limits, "TABLE_CELLS", 2_999_999)
+    monkeypatch.setattr(ParquetSource, "chunks", lambda self: pytest.fail("was read"))
+    assert "has more than 2,999,999 cells" in refusal(path)
+    assert read_table(path, rows="sample").rows == 3_000_000
 
 
 @pytest.mark.parametrize(
     ("limit", "most", "content", "sentence"),
     [
         ("TABLE_COLUMNS", 3, "a,b,c,d\n1,2,3,4\n", "has 4 columns, but 3 is the most"),
-        ("TABLE_CELLS", 10, "a,b\n" + "1,2\n" * 6, "more than 10 cells"),
+        ("TABLE_CELLS", 10, "a,b\n" + "1,2\n" * 6, "more than 10 cells or"),
         ("LINE_CHARACTERS", 1000, "a\n" + "x" * 1001 + "\n", "a line of more than 1,000 characters"),
     ],
 )
