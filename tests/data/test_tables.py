@@ -1,5 +1,6 @@
 """Tables are read from files of every kind, cells as they stand, in all rows or in a sample."""
 
+import datetime
 import gzip
 import io
 import sys
@@ -111,6 +112,18 @@ def test_parquet_reads_as_the_same_table_in_csv(tmp_path):
     assert columns(tmp_path / "t.parquet") == expected == columns(tmp_path / "t.parquet", "sample")
     write(tmp_path / "t.csv", "code,n,x\nA1,1,0.5\n,2,\nB2,3,2.0\n")
     assert columns(tmp_path / "t.csv") == expected
+
+
+def test_parquet_of_every_type_is_streamed_as_it_is_read(tmp_path):
+    day, second = datetime.date(2024, 1, 31), datetime.datetime(2024, 1, 31, 10, 0, 1)
+    kinds = {"n": 3, "x": 1e20, "b": True, "d": day, "s": second, "l": [1, 2], "k": {"a": 1}, "y": b"x", "e": None}
+    for name, value in kinds.items():
+        pl.DataFrame({name: [value, None]}).write_parquet(tmp_path / "t.parquet")
+        expected = [None if value is None else str(value), None]
+        assert columns(tmp_path / "t.parquet") == columns(tmp_path / "t.parquet", "sample") == [(name, expected)]
+        assert [list(c.values) for (c,) in stream_columns(tmp_path / "t.parquet")] == [expected]
+    pl.DataFrame({"a": [], "b": []}).write_parquet(tmp_path / "t.parquet")
+    assert columns(tmp_path / "t.parquet") == columns(tmp_path / "t.parquet", "sample") == [("a", []), ("b", [])]
 
 
 def test_a_spreadsheet(tmp_path):

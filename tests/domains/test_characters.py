@@ -252,7 +252,7 @@ def test_images_that_cannot_be_used_are_refused(tmp_path):
         with pytest.raises(Refusal, match=words_):
             read_image(tmp_path / path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(Refusal, match="no PNG"):
+    with pytest.raises(Refusal, match="has no images"):
         load(Settings(data=tmp_path / "empty"))
     for wrong in ({"condition": "alphabet"}, {"strokes": 0}, {"reach": 28}, {"images": "mnist"}):
         with pytest.raises(Refusal):

@@ -1,7 +1,7 @@
 """Data frames and columns of Python (pandas, Polars, Arrow, DuckDB, dictionaries, lists) as plain columns of text.
 
-None of these libraries is imported for the others: pandas is known by its methods, Arrow tables and DuckDB relations by
-the stream that they offer to each other (`__arrow_c_stream__`).
+None of these libraries is imported for the others: pandas is and DuckDB are known by their methods, Arrow
+tables and columns by the stream that they offer to others (`__arrow_c_stream__`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +12,7 @@ from wakesleep.data.values import texts_of, texts_of_series
 from wakesleep.errors import Refusal
 
 KNOWN = "a file's path, a pandas or Polars data frame or column, an Arrow table, a DuckDB relation, a dict or a list"
+LIBRARIES = ("pandas", "polars", "duckdb")
 STREAMS = ("__arrow_c_stream__", "__arrow_c_array__")
 
 
@@ -32,14 +33,20 @@ class FrameSource(ColumnSource):
 
 def is_frame(source: Any) -> bool:
     """Whether an object is a table or a column, rather than the name of a file."""
-    library = type(source).__module__.partition(".")[0]
+    library = _library(source)
     arrow = any(hasattr(source, name) for name in STREAMS)
-    return library in ("pandas", "polars", "duckdb") or arrow or isinstance(source, Mapping | list | tuple | range)
+    return bool(library) or arrow or isinstance(source, Mapping | list | tuple | range)
+
+
+def _library(thing: Any) -> str:
+    """Which of the known libraries an object, or what it is derived from, comes from."""
+    homes = {kind.__module__.partition(".")[0] for kind in type(thing).__mro__}
+    return next((name for name in LIBRARIES if name in homes), "")
 
 
 def _columns(frame: Any) -> tuple[list[str], list[Any]]:
     """The names of a frame's columns, and the columns as their own library has them."""
-    library = type(frame).__module__.partition(".")[0]
+    library = _library(frame)
     if library == "pandas":
         if hasattr(frame, "columns"):
             return [str(name) for name in frame.columns], [frame.iloc[:, i] for i in range(frame.shape[1])]
@@ -48,6 +55,8 @@ def _columns(frame: Any) -> tuple[list[str], list[Any]]:
         return [str(name) for name in frame], [_sequence(column) for column in frame.values()]
     if isinstance(frame, list | tuple | range):
         return [_name(frame)], [frame]
+    if library == "duckdb":
+        return list(frame.columns), list(zip(*frame.fetchall(), strict=True)) or [[] for _ in frame.columns]
     return _polars_columns(frame, library)
 
 
@@ -57,8 +66,6 @@ def _polars_columns(frame: Any, library: str) -> tuple[list[str], list[Any]]:
     try:
         if isinstance(frame, pl.LazyFrame):
             frame = frame.collect(engine="streaming")
-        elif library == "duckdb":
-            frame = frame.pl()
         elif library != "polars":
             frame = pl.DataFrame(frame) if hasattr(frame, "column_names") else pl.Series(frame)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
@@ -82,7 +89,7 @@ def _sequence(column: Any) -> Any:
 
 def _texts(column: Any, rows: Sequence[int]) -> Texts:
     """The values of a column in those rows as texts."""
-    library = type(column).__module__.partition(".")[0]
+    library = _library(column)
     if library == "polars":
         return texts_of_series(column[rows.start : rows.stop] if isinstance(rows, range) else column.gather(list(rows)))
     if library == "pandas":

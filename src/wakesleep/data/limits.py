@@ -5,7 +5,8 @@ LINE_CHARACTERS = 16_000_000
 TABLE_COLUMNS = 16_384
 """As many as a sheet of Excel has."""
 TABLE_CELLS = 50_000_000
-"""Held in memory by `rows="all"`; a stream has no such limit."""
+TABLE_CHARACTERS = 4 << 30
+"""Both are held in memory by `rows="all"`; a stream has no such limits."""
 
 CHUNK_ROWS = 16_384
 CHUNK_CELLS = 262_144
@@ -19,11 +20,11 @@ EXPANDED_BYTES_ALWAYS = 64 << 20
 """An archive may expand to this however small it is, and above it `EXPANSION_RATIO`-fold."""
 EXPANSION_RATIO = 250
 SPREADSHEET_MEMORY_BYTES = 2 << 30
-PARQUET_GROUP_BYTES = 2 << 30
 
 IMAGE_PIXELS = 1 << 24
 """4,096 x 4,096."""
-IMAGES = 100_000
+IMAGES_PIXELS = 1 << 28
+"""Of all images that are read at once."""
 
 
 def expanded_bytes(compressed: int) -> int:

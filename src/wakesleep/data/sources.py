@@ -33,6 +33,10 @@ class Source(ABC):
         """How the names of the columns were found."""
         self.notes: list[str] = []
         """What a reader of the table should know; whole once it was read to its end."""
+        self.height = 0
+        """How many rows there are, where that is known before they are read."""
+        self.volume = 0
+        """How many characters the chunks have had so far, where that is counted."""
 
     @abstractmethod
     def chunks(self) -> Iterator[list[Texts]]:
@@ -134,6 +138,7 @@ class RowSource(Source):
             height += len(block)
             full = height >= limits.CHUNK_ROWS or height * len(columns) >= limits.CHUNK_CELLS
             if full or self.characters > limits.CHUNK_CHARACTERS:
+                self.volume += self.characters
                 yield columns
                 columns, height, self.characters = [], 0, 0
         if height:

@@ -145,18 +145,22 @@ def _gather(source: Source) -> Sample:
     """All rows at once."""
     columns: list[Texts] = []
     done = 0
+    _require_room(source, source.height * len(source.names))
     for chunk in source.chunks():
         columns += [[None] * done for _ in range(len(chunk) - len(columns))]
         for column, more in zip(columns, chunk, strict=True):
             column.extend(more)
         done += len(chunk[0]) if chunk else 0
-        if done * len(columns) > limits.TABLE_CELLS:
-            raise Refusal(
-                f"{source.title} has more than {limits.TABLE_CELLS:,} cells, which is the most that is held at once: "
-                "split it, or take fewer columns."
-            )
+        _require_room(source, done * len(columns))
     columns += [[None] * done for _ in range(len(source.names) - len(columns))]
     return Sample(columns, range(1, done + 1), done)
+
+
+def _require_room(source: Source, cells: int) -> None:
+    """Refuses a table that is too large to be held at once."""
+    if cells > limits.TABLE_CELLS or source.volume > limits.TABLE_CHARACTERS:
+        most = f"{limits.TABLE_CELLS:,} cells or {limits.TABLE_CHARACTERS:,} characters"
+        raise Refusal(f"{source.title} has more than {most}, which is the most that is held at once: split it.")
 
 
 def _no_column(source: Source, name: str) -> Refusal:

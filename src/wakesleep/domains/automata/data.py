@@ -1,4 +1,4 @@
-"""Images of automata: grown by seed, or read from PNG files of two colours."""
+"""Images of automata: grown by seed, or read from files of two colours."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,11 +7,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int, Key
-from PIL import Image as Files
-from PIL import UnidentifiedImageError
+from jaxtyping import Array, Int, Key, UInt8
 
 from wakesleep.core.model import Model, Observations, dream
+from wakesleep.data.images import read_images
 from wakesleep.domains.automata.evaluator import ABSENT, NoisyAutomaton, Picture, picture
 from wakesleep.domains.automata.language import SIZES, Rule, RulePrior, tables
 from wakesleep.domains.automata.networks import Convolutional, Counting
@@ -121,37 +120,26 @@ def programs(settings: Settings, data: Observations) -> Rule | None:
 
 
 def read(path: Path, settings: Settings) -> Dataset:
-    """A PNG file, or every PNG file of a folder; of its two colours the darker is 1."""
-    files = sorted(path.glob("*.png")) if path.is_dir() else [path]
-    if not files:
-        raise Refusal(f"{path} has no PNG files.")
-    images = [read_image(file) for file in files]
-    for file, image in zip(files, images, strict=True):
+    """The images of a file or a folder; of the two colours of each the darker is 1."""
+    pictures = read_images(path)
+    images = [cells(p.name, p.pixels) for p in pictures]
+    for p, image in zip(pictures, images, strict=True):
         if image.shape[0] < settings.sizes[-1] or image.shape[1] < 2:
             raise Refusal(
-                f"{file} has {image.shape[0]} rows and {image.shape[1]} columns, but {settings.sizes[-1]} neighbours "
+                f"{p.name} has {image.shape[0]} rows and {image.shape[1]} columns, but {settings.sizes[-1]} neighbours "
                 f"need at least {settings.sizes[-1]} rows and 2 columns."
             )
     note = f"{len(images)} image{'s' * (len(images) > 1)} from {path.name}, the darker colour is 1"
-    return Dataset(Observations(stack(images, settings)), None, [file.name for file in files], note)
+    return Dataset(Observations(stack(images, settings)), None, [p.name for p in pictures], note)
 
 
-def read_image(path: Path) -> Int[np.ndarray, "h w"]:
-    """The image in a file, 1 where it is dark."""
-    if not path.is_file():
-        raise Refusal(f"{path} is not a file.")
-    try:
-        with Files.open(path) as file:
-            colours = file.convert("RGBA")
-    except (UnidentifiedImageError, OSError) as error:
-        raise Refusal(f"{path} cannot be read as an image ({error}).") from None
-    flat = Files.alpha_composite(Files.new("RGBA", colours.size, "white"), colours).convert("RGB")
-    pixels = np.asarray(flat, np.int32)
-    found, cells = np.unique(pixels @ np.array([65536, 256, 1]), return_inverse=True)
+def cells(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int[np.ndarray, "h w"]:
+    """The cells of an image of two colours, 1 where it is dark."""
+    found, place = np.unique(pixels.astype(np.int32) @ np.array([65536, 256, 1]), return_inverse=True)
     if len(found) != 2:
-        raise Refusal(f"{path} has {len(found)} colours, but an image of an automaton must have exactly two.")
+        raise Refusal(f"{name} has {len(found)} colours, but an image of an automaton must have exactly two.")
     bright = [((f >> 16) & 255) + ((f >> 8) & 255) + (f & 255) for f in found]
-    return (cells.reshape(pixels.shape[:2]) == int(np.argmin(bright))).astype(np.int8)
+    return (place.reshape(pixels.shape[:2]) == int(np.argmin(bright))).astype(np.int8)
 
 
 def stack(images: list[Int[np.ndarray, "_ _"]], settings: Settings) -> Picture:

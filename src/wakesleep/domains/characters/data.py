@@ -1,4 +1,4 @@
-"""Images of characters: made by the library, those of Omniglot, or PNG files of a user's own."""
+"""Images of characters: made by the library, those of Omniglot, or files of a user's own."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int8, Key, UInt8
-from PIL import Image as Files
-from PIL import UnidentifiedImageError
 
 from wakesleep.core.model import Model, Observations
+from wakesleep.data.images import grey, read_images
+from wakesleep.data.images import read_image as pixels_of
 from wakesleep.domains.characters import omniglot
 from wakesleep.domains.characters.evaluator import SIDE, Image, Renderer
 from wakesleep.domains.characters.language import LENGTH, STROKES, Tokens
@@ -22,7 +22,8 @@ from wakesleep.errors import Refusal, require_at_least, require_one_of
 ALPHABETS = 50
 DRAWN = 20
 """A drawing of the user's own is scaled to so many pixels, as large as most characters of Omniglot are."""
-LARGEST = 4096
+LARGEST = 8192
+"""The frame of a drawing has a side of at most so many pixels."""
 JITTER = 0.08
 MADE_STROKES, MADE_LENGTH = 12, 5
 
@@ -146,46 +147,34 @@ def programs(settings: Settings, data: Observations) -> None:
 
 
 def read(path: Path, settings: Settings) -> Dataset:
-    """A PNG file, or every PNG file of a folder."""
+    """The images of a file or a folder."""
     if settings.condition == "alphabet":
         raise Refusal("The alphabet of your own images is not known: use a model without condition=alphabet.")
-    files = sorted(path.glob("*.png")) if path.is_dir() else [path]
-    if not files:
-        raise Refusal(f"{path} has no PNG files.")
-    images = jnp.asarray(np.stack([read_image(file) for file in files]))
-    note = f"{len(files)} image{'s' * (len(files) > 1)} from {path.name}, each scaled to {DRAWN} pixels and centred"
-    return Dataset(Observations(images), None, [file.name for file in files], note)
+    pictures = read_images(path)
+    images = jnp.asarray(np.stack([drawing(p.name, p.pixels) for p in pictures]))
+    many = f"{len(pictures)} image{'s' * (len(pictures) > 1)}"
+    note = f"{many} from {path.name}, each scaled to {DRAWN} pixels and centred"
+    return Dataset(Observations(images), None, [p.name for p in pictures], note)
 
 
 def read_image(path: Path) -> Int8[np.ndarray, "y x"]:
-    """The drawing in a file at 28 x 28, 1 where there is ink; ink is what is rarer, dark or bright."""
-    grey = _grey(path)
-    dark = grey < (int(grey.min()) + int(grey.max())) / 2
+    """The drawing in a file at 28 x 28, 1 where there is ink."""
+    return drawing(str(path), pixels_of(path))
+
+
+def drawing(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int8[np.ndarray, "y x"]:
+    """The drawing in an image at 28 x 28, 1 where there is ink; ink is what is rarer, dark or bright."""
+    shade = grey(pixels)
+    if shade.min() == shade.max():
+        raise Refusal(f"{name} has one colour only, so that there is no drawing in it.")
+    dark = shade < (int(shade.min()) + int(shade.max())) / 2
     ink = dark if dark.mean() <= 0.5 else ~dark
     rows, columns = np.nonzero(ink.any(axis=1))[0], np.nonzero(ink.any(axis=0))[0]
-    drawing = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.uint8)
-    side = max(drawing.shape)
-    frame = round(side * SIDE / DRAWN)
-    top, left = (frame - drawing.shape[0]) // 2, (frame - drawing.shape[1]) // 2
+    part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.uint8)
+    frame = round(max(part.shape) * SIDE / DRAWN)
+    if frame > LARGEST:
+        raise Refusal(f"{name} has a drawing of {max(part.shape):,} pixels, which is too long: scale it down.")
+    top, left = (frame - part.shape[0]) // 2, (frame - part.shape[1]) // 2
     whole = np.zeros((frame, frame), np.uint8)
-    whole[top : top + drawing.shape[0], left : left + drawing.shape[1]] = drawing
+    whole[top : top + part.shape[0], left : left + part.shape[1]] = part
     return omniglot.reduce(whole)
-
-
-def _grey(path: Path) -> UInt8[np.ndarray, "h w"]:
-    """A file's image in grey; refused where there is nothing to see in it."""
-    if not path.is_file():
-        raise Refusal(f"{path} is not a file.")
-    try:
-        with Files.open(path) as file:
-            if max(file.size) > LARGEST:
-                raise Refusal(
-                    f"{path} has a side of {max(file.size)} pixels, but {LARGEST} is the most: scale it down."
-                )
-            colours = file.convert("RGBA")
-    except (UnidentifiedImageError, OSError) as error:
-        raise Refusal(f"{path} cannot be read as an image ({error}).") from None
-    grey = np.asarray(Files.alpha_composite(Files.new("RGBA", colours.size, "white"), colours).convert("L"))
-    if grey.min() == grey.max():
-        raise Refusal(f"{path} has one colour only, so that there is no drawing in it.")
-    return grey

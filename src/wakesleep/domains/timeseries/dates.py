@@ -36,12 +36,21 @@ def dates(texts: pl.Series) -> pl.Series | None:
     Where day and month could be either way round, that is taken which makes the times more even.
     """
     given = texts.is_not_null().sum()
+    texts = _without_zone(texts)
     tries = [texts.str.to_datetime(f, strict=False, time_unit="us") for f in FORMATS]
     for form in MONTHS:
         joined = texts + {"-": "-01", "/": "/01", " ": " 01"}.get(form[-3], "-01")
         tries.append(joined.str.to_datetime(form, strict=False, time_unit="us"))
     whole = [d for d in tries if d.is_not_null().sum() == given]
     return min(whole, key=_unevenness) if whole and given else None
+
+
+def _without_zone(texts: pl.Series) -> pl.Series:
+    """The texts without their offset from Greenwich, where there are times and all have the same."""
+    zones = texts.drop_nulls().str.extract(r":\d\d(?:\.\d+)?\s?(Z|[+-]\d\d:?\d\d)$", 1).unique()
+    if len(zones) != 1 or zones[0] is None:
+        return texts
+    return texts.str.strip_suffix(zones[0]).str.strip_chars()
 
 
 def _unevenness(found: pl.Series) -> float:
