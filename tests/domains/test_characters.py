@@ -287,7 +287,7 @@ def test_data_that_cannot_be_downloaded_are_refused(tmp_path, monkeypatch):
 @pytest.fixture
 def whole():
     try:
-        return datasets.find(omniglot.FILE)
+        return datasets.find(omniglot.IMAGES_FILE)
     except Refusal as refusal:
         pytest.skip(str(refusal))
 

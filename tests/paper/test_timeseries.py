@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from wakesleep.domains.timeseries.explain.explanation import COUNTED, Explanation
+from wakesleep.domains.timeseries.explain.explanation import EFFECTIVE_POINTS, Explanation
 from wakesleep.domains.timeseries.explain.knowledge import Knowledge
 from wakesleep.domains.timeseries.explain.search import Found
 from wakesleep.domains.timeseries.language import MOST_VARIABLES, Kernel, program
@@ -56,7 +56,7 @@ def test_what_is_to_come_is_mixed_over_both_ways_by_a_coarsened_posterior():
     both = replace(plain, other=replace(log, log_evidence=-7.0))
     weights = [w for _, _, w in both.mixed()]
     assert sum(weights) == pytest.approx(1.0)
-    assert np.log(weights[0] / weights[1]) == pytest.approx(7.0 * COUNTED / (COUNTED + 20))
+    assert np.log(weights[0] / weights[1]) == pytest.approx(7.0 * EFFECTIVE_POINTS / (EFFECTIVE_POINTS + 20))
     times, y = np.array([20.0, 22.0]), np.array([1.1, 0.7])
     each = [np.exp(e.predict(times).log_density(y)) for e in (plain, log)]
     np.testing.assert_allclose(np.exp(both.predict(times).log_density(y)), weights @ np.array(each), rtol=1e-9)

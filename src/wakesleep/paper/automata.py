@@ -62,31 +62,31 @@ class Plan:
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO", "MWS-expected", "MWS-fantasy", "RWS-sleep")
 
 
-MAIN = ("MWS", "RWS", "VIMCO")
+MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
 FULL = {
     "automata": Plan(),
-    "automata-counts": Plan(4000, easy=1.0, ks=(2, 10), algorithms=MAIN),
-    "automata-unknown": Plan(4000, tasks=("unknown",), ks=(2, 10), algorithms=MAIN, observations=1000),
+    "automata-counts": Plan(4000, easy=1.0, ks=(2, 10), algorithms=MAIN_ALGORITHMS),
+    "automata-unknown": Plan(4000, tasks=("unknown",), ks=(2, 10), algorithms=MAIN_ALGORITHMS, observations=1000),
 }
 QUICK = {
-    "automata": Plan(4000, seeds=2, ks=(2, 10), algorithms=MAIN),
-    "automata-counts": Plan(500, seeds=2, easy=1.0, ks=(2,), algorithms=MAIN, observations=500),
+    "automata": Plan(4000, seeds=2, ks=(2, 10), algorithms=MAIN_ALGORITHMS),
+    "automata-counts": Plan(500, seeds=2, easy=1.0, ks=(2,), algorithms=MAIN_ALGORITHMS, observations=500),
     "automata-unknown": Plan(500, seeds=1, tasks=("unknown",), ks=(10,), algorithms=("MWS",), observations=200),
 }
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The tables of section 4.4, kept in automata.json."""
+    """Fills automata.json, the tables of section 4.4, and returns its rows."""
     return _reproduce(output / "automata.json", plan, "image", report)
 
 
 def reproduce_counts(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The same with recognition from the counts rather than from the image, kept in automata-counts.json."""
+    """Fills automata-counts.json, with recognition from counts instead of images, and returns its rows."""
     return _reproduce(output / "automata-counts.json", plan, "counts", report)
 
 
 def reproduce_unknown(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The variant in which the number of neighbours is part of the program, kept in automata-unknown.json."""
+    """Fills automata-unknown.json, where the neighbourhood is part of the program, and returns its rows."""
     return _reproduce(output / "automata-unknown.json", plan, "counts", report)
 
 
@@ -110,12 +110,12 @@ def _reproduce(path: Path, plan: Plan, recognition: str, report: Callable) -> li
 
 
 def steps_of(task: str, plan: Plan) -> int:
-    """How many steps a task is given."""
+    """Returns the number of steps of a task."""
     return round(plan.easy * plan.steps) if task == "easy" else plan.steps
 
 
 def settings_of(task: str, plan: Plan, recognition: str = "image") -> Settings:
-    """The domain's settings for a task."""
+    """Returns the domain's settings for a task."""
     return Settings(
         observations=plan.observations,
         neighbours=5 if task == "hard" else 3,
@@ -141,26 +141,26 @@ def _cell(cell: Row, plan: Plan, settings: Settings) -> Row:
 
 @eqx.filter_jit
 def found(algorithm: Algorithm, state: State, batch: Batch) -> Rule:
-    """The most probable rule of each image, for each seed."""
+    """Returns the most probable rule of each image, for each seed."""
     q = eqx.filter_vmap(lambda s: algorithm.posterior(jax.random.key(1), s, batch))(state)
     best: Rule = jax.vmap(jax.vmap(most_probable))(q)
     return best
 
 
 def learned_noise(state: State) -> Float[np.ndarray, "s"]:
-    """phi of each seed."""
+    """Returns phi of each seed."""
     evaluator: Any = state.model.evaluator
     return np.asarray(jax.nn.sigmoid(evaluator.logit))
 
 
 def most_probable(q: Weighted) -> Rule:
-    """The program of greatest weight."""
+    """Returns the program of greatest weight."""
     rule: Rule = jax.tree.map(lambda a: a[jnp.argmax(q.log_weight)], q.programs)
     return rule
 
 
 def summarise(noise: Float[np.ndarray, "s"], best: Rule, x: Picture, settings: Settings) -> Row:
-    """Means over the seeds with their standard deviations; best is the rule found for each image."""
+    """Returns means and standard deviations over the seeds; `best` is the rule found for each image."""
     distance = 100 * np.abs(noise - settings.noise)
     share = recovered(best, true_rules(settings), x, settings.sizes)
     row = {
@@ -177,7 +177,7 @@ def summarise(noise: Float[np.ndarray, "s"], best: Rule, x: Picture, settings: S
 
 
 def recovered(best: Rule, true: Rule, x: Picture, sizes: tuple[int, ...]) -> Float[np.ndarray, "s"]:
-    """The share of images whose rule is right for every pattern that occurs in them."""
+    """Returns the share of images whose rule is right for every pattern that occurs in them."""
     wide = jax.vmap(lambda z: widen(z, sizes))
     found, truth = np.asarray(jax.vmap(wide)(best)), np.asarray(wide(true))
     occurs = np.asarray(x.counts).sum(axis=-1) > 0
@@ -199,7 +199,7 @@ def _baseline(cell: Row, settings: Settings) -> Row:
 
 
 def counting(x: Picture, sizes: tuple[int, ...]) -> Solution:
-    """The majority outcome of each pattern of the widest neighbourhood, and the share of the minority.
+    """Returns the majority outcome of each pattern of the widest neighbourhood, and the minority's share as the noise.
 
     It cannot tell how many neighbours matter: more never fit worse.
     """
@@ -210,7 +210,7 @@ def counting(x: Picture, sizes: tuple[int, ...]) -> Solution:
 
 
 def exact(x: Picture, sizes: tuple[int, ...], rounds: int = 200) -> Solution:
-    """The exact posterior of size and bits, every bit on its own, and the mean of phi's Beta posterior.
+    """Returns the rules of the exact posterior of size and bits, and the mean of phi's Beta posterior.
 
     Each is computed given the other, the flat Beta updated with the expected number of flipped cells,
     until they agree.
@@ -230,7 +230,7 @@ def exact(x: Picture, sizes: tuple[int, ...], rounds: int = 200) -> Solution:
 
 
 def expected(counts: Float[np.ndarray, "n p 2"], noise: float) -> tuple[np.ndarray, np.ndarray]:
-    """For each image the expected number of flipped cells, and log p(x | size) but for a constant."""
+    """Returns for each image the expected number of flipped cells, and log p(x | size) up to a constant."""
     log_odds = np.log1p(-noise) - np.log(noise)
     gain = log_odds * counts  # what each outcome's cells add when they are kept rather than flipped
     total = np.logaddexp(gain[..., 0], gain[..., 1])

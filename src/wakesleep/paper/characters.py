@@ -38,7 +38,7 @@ class Plan:
     batch_size: int = 50
     learning_rate: float = 2e-3
     images: int = 50
-    """How many images of each split are scored; of the held-out ones half are unseen drawers' of seen characters."""
+    """Images scored of each split; half of the held-out ones are training characters by other drawers."""
     samples: int = 5000
     refine_steps: int = 100
     refine_particles: int = 20
@@ -46,22 +46,22 @@ class Plan:
     algorithms: tuple[str, ...] = ("MWS", "MWS-revise", "RWS", "VIMCO")
 
 
-SMALL = {"images": 4, "samples": 100, "refine_steps": 5, "refine_particles": 5, "ks": (3,)}
+QUICK_SETTINGS = {"images": 4, "samples": 100, "refine_steps": 5, "refine_particles": 5, "ks": (3,)}
 FULL = {"characters": Plan(), "characters-alphabets": Plan(ks=(5,), algorithms=("MWS-revise",))}
 QUICK = {
-    "characters": Plan(steps=200, **SMALL),  # type: ignore[arg-type]
-    "characters-alphabets": Plan(steps=200, algorithms=("MWS-revise",), **SMALL),  # type: ignore[arg-type]
+    "characters": Plan(steps=200, **QUICK_SETTINGS),  # type: ignore[arg-type]
+    "characters-alphabets": Plan(steps=200, algorithms=("MWS-revise",), **QUICK_SETTINGS),  # type: ignore[arg-type]
 }
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The table of section 4.2, kept in characters.json: two rows for each algorithm, K and seed."""
+    """Fills characters.json, the table of section 4.2: two rows for each algorithm, K and seed; returns its rows."""
     shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
     return complete(output / "characters.json", shared, every_cell(plan), lambda cell: _cell(cell, plan), report)
 
 
 def reproduce_alphabets(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """A model that is told of alphabets, in characters-alphabets.json, and beside it for the figure."""
+    """Trains a model that is told of alphabets; fills characters-alphabets.json and keeps the model for the figure."""
     names = ("batch_size", "learning_rate")
 
     def compute(cell: Row) -> Row:
@@ -88,7 +88,7 @@ def _cell(cell: Row, plan: Plan) -> list[Row]:
 
 
 def scored(parts: dict[str, Observations], count: int) -> dict[str, Observations]:
-    """Images of both splits, taken evenly from the alphabets."""
+    """Returns images of both splits, taken evenly from the alphabets."""
 
     def some(name: str, count: int) -> Observations:
         return parts[name][jnp.asarray(np.linspace(0, len(parts[name]) - 1, count).astype(int))]
@@ -98,7 +98,7 @@ def scored(parts: dict[str, Observations], count: int) -> dict[str, Observations
 
 
 def _score(model: Model, split: str, data: Observations, plan: Plan) -> Row:
-    """Bits a pixel by the best of three refined recognition networks, as the paper's appendix has it."""
+    """Returns bits a pixel by the best of three refined recognition networks, as the paper's appendix has it."""
     bounds = refined(
         fused(jax.random.key(7)),
         model,
@@ -125,7 +125,7 @@ def _rescore(model: Model, memory: Memory, data: Observations) -> jax.Array:
 
 
 def _remembered(state: State, data: Observations, curve: list[tuple[int, float]]) -> Row:
-    """The curve in bits a pixel, and the bits of all training images by the remembered programs alone, a bound too."""
+    """Returns the curve in bits a pixel, and the bound by the remembered programs alone on all training images."""
     row: Row = {"curve": [[step, round(bits(bound), 4)] for step, bound in curve]}
     if state.memory is None:
         return row
@@ -135,7 +135,7 @@ def _remembered(state: State, data: Observations, curve: list[tuple[int, float]]
 
 
 def bits(log_p: float) -> float:
-    """Bits a pixel of an image from its log-likelihood in nats."""
+    """Returns bits a pixel of an image from its log-likelihood in nats."""
     return float(-log_p / (SIDE * SIDE * np.log(2)))
 
 

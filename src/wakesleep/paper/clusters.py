@@ -40,14 +40,14 @@ class Plan:
     learning_rate: float = 1e-3
     data_seed: int = 0
     checks: int = 20
-    """How often a curve is read, at equal distances."""
+    """The number of points of a curve, at equal distances."""
     ks: tuple[int, ...] = (2, 5, 10, 20, 50)
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO")
 
 
-ALL = ("MWS", "RWS", "VIMCO", "MWS-explore", "MWS-fantasy", "MWS-expected", "MWS (M = K, R = 1)")
+ALL_ALGORITHMS = ("MWS", "RWS", "VIMCO", "MWS-explore", "MWS-fantasy", "MWS-expected", "MWS (M = K, R = 1)")
 FULL = {
-    "clusters": Plan(algorithms=ALL),
+    "clusters": Plan(algorithms=ALL_ALGORITHMS),
     "sparsity": Plan(steps=10_000, seeds=5, ks=(2, 5, 10, 20)),
 }
 QUICK = {
@@ -66,7 +66,7 @@ class Scores(NamedTuple):
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The table and curves of section 4.1, kept in clusters.json."""
+    """Fills clusters.json, the table and curves of section 4.1, and returns its rows."""
     cells = [
         {"algorithm": a, "K": k, "seeds": plan.seeds, "steps": plan.steps} for k in plan.ks for a in plan.algorithms
     ]
@@ -75,7 +75,7 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
 
 
 def reproduce_sparsity(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The supplement's table, kept in sparsity.json."""
+    """Fills sparsity.json, the supplement's table, and returns its rows."""
     cells = [
         {"variance": v, "K": k, "algorithm": a, "seeds": plan.seeds, "steps": plan.steps}
         for k in plan.ks
@@ -87,7 +87,7 @@ def reproduce_sparsity(output: Path, plan: Plan, report: Callable = print) -> li
 
 
 def _settings(plan: Plan) -> dict[str, Any]:
-    """What all cells of a table share."""
+    """Returns the settings that all cells of a table share."""
     shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
     return shared | {"observations": 100, "points": 7, "alpha": 1.0}
 
@@ -120,7 +120,7 @@ def _cell(cell: Row, plan: Plan, variance: float) -> Row:
 
 
 def _summaries(steps: list[int], scores: list[Scores]) -> Row:
-    """Medians and quartiles of the last scores, and the curves that led there."""
+    """Returns medians and quartiles of the last scores, and the curves that led there."""
     last = {name: _summary(getattr(scores[-1], name)) for name in Scores._fields}
     medians = {name: values[1] for name, values in last.items()}
     spread = {f"{name}_quartiles": [values[0], values[2]] for name, values in last.items()}
@@ -131,7 +131,7 @@ def _summaries(steps: list[int], scores: list[Scores]) -> Row:
 def _reader(
     algorithm: Algorithm, settings: Settings, train: Observations, test: Observations, truth: Model
 ) -> Callable[[State], Scores]:
-    """A compiled function from the states of many seeds to their scores."""
+    """Returns a compiled function from the states of many seeds to their scores."""
     table = programs(settings, train)
     log_marginal = exact(truth, table, train)
 
@@ -155,7 +155,7 @@ def _reader(
 def divergence_as_published(
     q: Weighted, model: Model, data: Observations, log_marginal: Float[Array, "n"]
 ) -> Float[Array, "n"]:
-    """KL(Q || p(z | x)) with the error of the published figures, to compare with them.
+    """Returns KL(Q || p(z | x)) with the error of the published figures, to compare with them.
 
     Where twins are gathered there, the log-weights of all other programs are multiplied by zero
     rather than set to minus infinity, so that each adds one to the gathered weight.
@@ -172,12 +172,12 @@ def divergence_as_published(
 
 
 def _summary(values: Float[Array, "s"]) -> list[float]:
-    """First quartile, median, third quartile."""
+    """Returns the first quartile, the median and the third quartile."""
     return [round(float(v), 4) for v in np.quantile(np.asarray(values), [0.25, 0.5, 0.75])]
 
 
 def _example(algorithm: Algorithm, state: State, data: Observations, rows: list[int]) -> dict[str, Any]:
-    """The first seed's best clustering of some groups, and its Sigma, for the figure."""
+    """Returns the first seed's best clustering of some groups, and its Sigma, for the figure."""
     first = jax.tree.map(lambda a: a[0] if eqx.is_array(a) else a, state)
     some = data[jnp.asarray(rows)]
     q = algorithm.posterior(jax.random.key(2), first, Batch(jnp.asarray(rows), some.x, some.c))
@@ -188,7 +188,7 @@ def _example(algorithm: Algorithm, state: State, data: Observations, rows: list[
 
 
 def _telling(truth: Model, table: Array, data: Observations, count: int = 4) -> list[int]:
-    """The groups whose true posterior has the most clusters: those that are hard to get right."""
+    """Returns the groups whose true posterior has the most clusters: those that are hard to get right."""
     best = table[jnp.argmax(exact_joint(truth, table, data), axis=1)]
     return np.argsort(-np.asarray(best).max(axis=1), kind="stable")[:count].tolist()
 

@@ -10,19 +10,19 @@ from wakesleep.domains.timeseries.data import classic
 from wakesleep.domains.timeseries.explain.explanation import Explanation, explain, explain_by
 from wakesleep.domains.timeseries.explain.knowledge import shipped
 from wakesleep.domains.timeseries.explain.neighbours import Part, assemble, new_term
-from wakesleep.domains.timeseries.explain.prediction import BAND
+from wakesleep.domains.timeseries.explain.prediction import BAND_PROBABILITY
 from wakesleep.domains.timeseries.explain.search import Effort
 from wakesleep.domains.timeseries.language import SE, Kernel, Term, program, terms_of, text_of
 from wakesleep.domains.timeseries.records import Record, is_even
 from wakesleep.paper.results import Row
 
-SEASON = dict.fromkeys(
+SEASON_LENGTH = dict.fromkeys(
     ("airline", "mauna", "call_centre", "radio", "gas_production", "sulphuric", "unemployment"), 12
 )  # fmt: skip
-"""Monthly series; the peers, and the scale of MASE, take the others to have no season."""
-MOST, RECENT, CONDITIONED = 1024, 160, 480
-"""A series on a regular grid is searched whole; of another the latest points, and then conditioned on more."""
-NORMAL_90 = 1.6448536269514722
+"""Season lengths of monthly series, for the peers and the scale of MASE; the others count as without season."""
+REGULAR_POINTS, RECENT_POINTS, CONDITIONED_POINTS = 1024, 160, 480
+"""Most points searched on a regular grid and at irregular times, and the points that a prediction conditions on."""
+NORMAL_QUANTILE_95 = 1.6448536269514722
 
 
 class Forecast(NamedTuple):
@@ -44,34 +44,36 @@ class Split(NamedTuple):
 
 
 def split(record: Record) -> Split:
-    """The first nine tenths of the points, and the rest."""
+    """Returns the first nine tenths of the points, and the rest."""
     kept = len(record.times) - round(0.1 * len(record.times))
     train = record._replace(times=record.times[:kept], values=record.values[:kept])
     return Split(train, record.times[kept:], record.values[kept:])
 
 
 def recent(record: Record, count: int) -> Record:
-    """The latest points of a record that is not on a regular grid; the whole of one that is."""
+    """Returns the latest points of a record that is not on a regular grid; the whole of one that is."""
     if is_even(record.times):
         return record
     return record._replace(times=record.times[-count:], values=record.values[-count:])
 
 
 def by_explanation(e: Explanation, part: Split) -> Forecast:
-    """The mixture over an explanation's programs, in the series' own units."""
-    ahead = e.predict(part.times, recent(part.train, CONDITIONED))
-    low, point, high = (ahead.quantile(q) for q in ((1 - BAND) / 2, 0.5, (1 + BAND) / 2))
+    """Returns the forecast by the mixture over an explanation's programs, in the series' own units."""
+    ahead = e.predict(part.times, recent(part.train, CONDITIONED_POINTS))
+    low, point, high = (ahead.quantile(q) for q in ((1 - BAND_PROBABILITY) / 2, 0.5, (1 + BAND_PROBABILITY) / 2))
     said = text_of(np.asarray(e.found[0].z.tokens).tolist()) + " of the logarithm" * e.log
     return Forecast(ahead.log_density(part.values), point, low, high, said)
 
 
 def ours(part: Split, rounds: int) -> Forecast:
-    """The shipped model."""
-    return by_explanation(explain(recent(part.train, RECENT), shipped(), Effort(rounds=rounds), MOST), part)
+    """Returns the forecast of the shipped model."""
+    return by_explanation(
+        explain(recent(part.train, RECENT_POINTS), shipped(), Effort(rounds=rounds), REGULAR_POINTS), part
+    )
 
 
 def fixed(part: Split, rounds: int) -> Forecast:
-    """The kernel SE + Per + WN alone, fitted from several lengths and periods."""
+    """Returns the forecast of the kernel SE + Per + WN alone, fitted from several lengths and periods."""
     terms = terms_of(program("SE + Per + WN", 11).tolist())
 
     def starts(periods: list[float]) -> list[Kernel]:
@@ -79,26 +81,26 @@ def fixed(part: Split, rounds: int) -> Forecast:
         made = [assemble([_start(t, longer, period) for t in terms], 11, True) for longer, period in pairs]
         return [z for z in made if z is not None]
 
-    return by_explanation(explain_by(recent(part.train, RECENT), shipped(), starts), part)
+    return by_explanation(explain_by(recent(part.train, RECENT_POINTS), shipped(), starts), part)
 
 
 def _start(term: Term, longer: float, period: float) -> Part:
-    """A term with its usual variables, a length so much longer."""
+    """Returns a term with its usual variables; the log-length of an SE is increased by `longer`."""
     part = new_term(term, True, iter([period]))
     scale, *others = part.values
     return part._replace(values=(scale, *(v + longer * (term == (SE,)) for v in others)))
 
 
 def peer(name: str) -> Callable[[Split, int], Forecast]:
-    """One of statsforecast's models, which see the order of the points alone; Gaussians from its 90 % intervals."""
+    """Returns one of statsforecast's models as a method; its Gaussians come from its 90 % intervals."""
 
     def run(part: Split, rounds: int) -> Forecast:
         from statsforecast import models
 
-        model = getattr(models, name)(season_length=SEASON.get(part.train.name, 1))
+        model = getattr(models, name)(season_length=SEASON_LENGTH.get(part.train.name, 1))
         said = model.forecast(part.train.values.astype(np.float64), h=len(part.times), level=[90])
         mean, low, high = (np.asarray(said[k], float) for k in ("mean", "lo-90", "hi-90"))
-        deviation = np.maximum((high - low) / (2 * NORMAL_90), 1e-9)
+        deviation = np.maximum((high - low) / (2 * NORMAL_QUANTILE_95), 1e-9)
         away = (part.values - mean) / deviation
         return Forecast(-0.5 * away**2 - np.log(deviation) - 0.5 * np.log(2 * np.pi), mean, low, high)
 
@@ -110,11 +112,11 @@ PEERS = {name: peer(name) for name in ("AutoARIMA", "AutoETS", "AutoTheta")}
 
 
 def measure(name: str, method: str, rounds: int) -> Row:
-    """One series by one method: the mean log density a point, the error of the point forecast, and coverage."""
+    """Returns the mean log density, the errors of the point forecast and the coverage of one series by one method."""
     part = split(classic(name))
     said = (METHODS | PEERS)[method](part, rounds)
     error = part.values - said.point
-    season = SEASON.get(name, 1)
+    season = SEASON_LENGTH.get(name, 1)
     naive = np.abs(part.train.values[season:] - part.train.values[:-season]).mean()
     inside = (part.values >= said.low) & (part.values <= said.high)
     found = {
@@ -129,7 +131,7 @@ def measure(name: str, method: str, rounds: int) -> Row:
 
 
 def peers_installed() -> bool:
-    """Whether the other tools can be called."""
+    """Returns whether the other tools can be called."""
     import importlib.util
 
     return importlib.util.find_spec("statsforecast") is not None

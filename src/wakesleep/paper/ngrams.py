@@ -9,11 +9,11 @@ from wakesleep.domains.strings.data import Concept, concepts
 from wakesleep.domains.strings.ngrams import Ngram
 from wakesleep.paper.results import Row, complete
 
-ORDER = 4
+NGRAM_ORDER = 4
 
 
 def nll(model: Ngram, concept: Concept, adapts: bool, given: bool) -> float:
-    """Of the held-out strings of a concept, one after the other, those to learn from being given or not."""
+    """Returns the NLL of a concept's held-out strings, in turn, with its training strings given or not."""
     local = Ngram(model.order, model.probability)
     if given:
         local.learn(concept.train)
@@ -26,8 +26,8 @@ def nll(model: Ngram, concept: Concept, adapts: bool, given: bool) -> float:
 
 
 def reproduce(output: Path, report: Callable = print) -> list[Row]:
-    """The likelihoods of section 4.3 by a 4-gram learned from the background concepts, kept in strings-ngrams.json."""
-    model = Ngram(ORDER).learn(text for c in concepts("paper") for text in c.train)
+    """Fills strings-ngrams.json, likelihoods by a 4-gram of the background concepts, and returns its rows."""
+    model = Ngram(NGRAM_ORDER).learn(text for c in concepts("paper") for text in c.train)
 
     def compute(cell: Row) -> Row:
         found = concepts("paper" if cell["split"] == "background" else "novel")
@@ -39,4 +39,4 @@ def reproduce(output: Path, report: Callable = print) -> list[Row]:
         }
 
     cells = [{"algorithm": "4-gram", "split": split} for split in ("background", "novel")]
-    return complete(output / "strings-ngrams.json", {"order": ORDER}, cells, compute, report)
+    return complete(output / "strings-ngrams.json", {"order": NGRAM_ORDER}, cells, compute, report)

@@ -7,13 +7,13 @@ MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def markdown(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table, the first column to the left and the others to the right."""
+    """Returns a Markdown table, the first column to the left and the others to the right."""
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
 
 
 def fill(text: str, folder: Path) -> str:
-    """The document with each marked table made anew from the results."""
+    """Returns the document with each marked table made anew from the results."""
     from wakesleep.paper.figures import automata, characters, clusters, scale, strings, timeseries
 
     found = [module.TABLES for module in (clusters, strings, characters, timeseries, automata, scale)]
@@ -26,7 +26,7 @@ def fill(text: str, folder: Path) -> str:
 
 
 def update(documents: list[Path], folder: Path) -> list[Path]:
-    """Rewrites the tables of the documents; those that changed."""
+    """Rewrites the tables of the documents, and returns the documents that changed."""
     changed = []
     for document in documents:
         text = document.read_text()

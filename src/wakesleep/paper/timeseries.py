@@ -17,16 +17,15 @@ from wakesleep.domains.timeseries.evaluator import begin
 from wakesleep.domains.timeseries.explain.knowledge import fitted_to, shipped
 from wakesleep.domains.timeseries.explain.search import Effort, search
 from wakesleep.domains.timeseries.explain.search import fit as fit_batch
-from wakesleep.domains.timeseries.language import PAPER as PAPER_KERNELS
-from wakesleep.domains.timeseries.language import Kernel, text_of
+from wakesleep.domains.timeseries.language import PAPER_KERNELS, Kernel, text_of
 from wakesleep.paper.cells import every_cell, train_cell
 from wakesleep.paper.forecasts import METHODS, PEERS, measure, peers_installed
 from wakesleep.paper.results import Row, complete
 
-SHOWN = 12
+SERIES_SHOWN = 12
 """Series whose expressions are kept, with the Gaussian of each, so that the figure can be drawn from the results."""
 
-NEAR = 0.5
+RECOVERY_TOLERANCE_NATS = 0.5
 """Nats by which the fit in the memory may fall short of one that begins at the truth."""
 
 
@@ -55,7 +54,7 @@ QUICK = {"timeseries": Plan(steps=10, series=20, recovered=3, rounds=3, classic=
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """All parts in timeseries.json: a row for each series and method, for each algorithm, and for each recovery."""
+    """Fills timeseries.json: a row for each series and method, each algorithm and each recovery; returns its rows."""
     methods = [*METHODS, *(PEERS if peers_installed() else ())]
     if not peers_installed():
         report("statsforecast is not installed (pip install 'wakesleep[peers]'): its rows are left out")
@@ -74,7 +73,7 @@ def _cell(cell: Row, plan: Plan) -> Row:
 
 
 def recovery(number: int, points: int = 256) -> Row:
-    """Whether the expression that a series was drawn from, or a better one, is found for it, with the usual effort."""
+    """Returns a row: whether the true expression of a drawn series, or a better one, is found with the usual effort."""
     tokens, data = draw(jax.random.key(100 + number), 6, points)
     which = number % 6
     x = jax.tree.map(lambda a: a[which], data.x)
@@ -85,7 +84,7 @@ def recovery(number: int, points: int = 256) -> Row:
     truth = tuple(np.asarray(tokens[which]).tolist())
     score = true_score(model, tokens[which], x, number)
     present = truth in names
-    fitted = present and found[names.index(truth)].log_joint > score - NEAR
+    fitted = present and found[names.index(truth)].log_joint > score - RECOVERY_TOLERANCE_NATS
     return {
         "truth": text_of(truth),
         "best": text_of(names[0]),
@@ -97,7 +96,7 @@ def recovery(number: int, points: int = 256) -> Row:
 
 
 def true_score(model: Model, tokens: jax.Array, x: object, number: int) -> float:
-    """log p(z, x) of the true expression, fitted from the variables that the series was drawn with."""
+    """Returns log p(z, x) of the true expression, fitted from the variables that the series was drawn with."""
     theta = true_variables(jax.random.key(100 + number), 6)[number % 6]
     one = jax.tree.map(lambda a: a[None, None], begin(tokens, theta))
     filled = jax.tree.map(lambda a: jnp.repeat(a, Effort().batch, axis=1), one)
@@ -107,7 +106,7 @@ def true_score(model: Model, tokens: jax.Array, x: object, number: int) -> float
 
 
 def bound(cell: Row, plan: Plan) -> Row:
-    """One algorithm on the archive, in the paper's own language: the bound that it ends with on the same series."""
+    """Trains one algorithm on the archive, in the paper's language, and returns its bounds on the same series."""
     settings = Settings(
         series="ucr",
         observations=plan.series,
@@ -122,19 +121,19 @@ def bound(cell: Row, plan: Plan) -> Row:
 
 
 def _likelihoods(cell: Row, plan: Plan) -> int:
-    """Likelihood evaluations for a series: K programs at each visit, each fitted, differenced and integrated."""
+    """Returns the likelihood evaluations for a series: K programs a visit, each fitted, differenced and integrated."""
     visits = cell["steps"] * plan.batch_size / plan.series
     return round(visits * cell["K"] * (plan.fit_steps + 1 + 12 + 10))
 
 
 def _final(state: State, data: Observations, k: int) -> Row:
-    """The bound on every series: of the memory where there is one, else by importance with K and with 5 K proposals."""
+    """Returns the bound on every series, by the memory where there is one, else by K and 5 K importance samples."""
     if state.memory is None:
         log_p = importance(jax.random.key(7), state.model, data, k, chunk=k).log_p
         more = importance(jax.random.key(8), state.model, data, 5 * k, chunk=k).log_p
         return _spread(log_p) | {"bound_5k": round(float(np.mean(more)), 3)}
     found = jax.tree.map(np.asarray, state.memory)
-    shown = [_shown(found, row) for row in range(min(SHOWN, len(data)))]
+    shown = [_shown(found, row) for row in range(min(SERIES_SHOWN, len(data)))]
     return _spread(np.asarray(jax.nn.logsumexp(state.memory.log_joint, axis=1))) | {"shown": shown}
 
 
@@ -144,7 +143,7 @@ def _spread(log_p: np.ndarray) -> Row:
 
 
 def _shown(memory: Memory, row: int) -> Row:
-    """The best program of a series, with the Gaussian that it carries."""
+    """Returns the best program of a series, with the Gaussian that it carries."""
     z: Kernel = jax.tree.map(lambda a: a[row, 0], memory.programs)
     weight = float(np.exp(posterior(Memory(memory.programs, jnp.asarray(memory.log_joint))).log_weight[row, 0]))
     numbers = {"mean": np.round(z.mean, 4).tolist(), "root": np.round(z.root, 5).tolist()}

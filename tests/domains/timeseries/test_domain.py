@@ -14,13 +14,21 @@ from scipy import integrate, linalg, stats
 from wakesleep.core.model import Observations
 from wakesleep.domains.timeseries.data import Settings, build, draw, load
 from wakesleep.domains.timeseries.evaluator import GaussianProcess, begin
-from wakesleep.domains.timeseries.kernels import FAR, FLOOR, KINDS, components, covariance, differentiable, layout
+from wakesleep.domains.timeseries.kernels import (
+    LEAST_NOISE_DEVIATION,
+    VARIABLE_KINDS,
+    WALK_LENGTH_SPANS,
+    components,
+    covariance,
+    differentiable,
+    layout,
+)
 from wakesleep.domains.timeseries.language import (
-    ALL,
+    ALL_KERNELS,
+    KERNEL_SPELLINGS,
+    KERNEL_TOKENS,
     MOST_VARIABLES,
-    PAPER,
-    SPELLINGS,
-    TOKEN,
+    PAPER_KERNELS,
     canonical,
     encode,
     program,
@@ -55,7 +63,7 @@ def by_hand(text, theta, t):
     """The covariance matrix of a scaled expression, written out from its definition."""
     d = np.abs(t[:, None] - t[None, :])
     left = iter(np.exp(theta))
-    total = FLOOR**2 * np.eye(len(t))
+    total = LEAST_NOISE_DEVIATION**2 * np.eye(len(t))
     for term in text.split(" + "):
         if term == "WN":
             total = total + next(left) ** 2 * np.eye(len(t))
@@ -64,7 +72,7 @@ def by_hand(text, theta, t):
         elif term == "Lin":
             total = total + next(left) ** 2 * np.outer(t, t)
         elif term == "RW":
-            total = total + next(left) ** 2 * FAR / 2 * np.exp(-d / FAR)
+            total = total + next(left) ** 2 * WALK_LENGTH_SPANS / 2 * np.exp(-d / WALK_LENGTH_SPANS)
         else:
             product = next(left) ** 2
             for factor in term.split("*"):
@@ -190,12 +198,12 @@ def test_levinson_holds_at_the_smoothest_series_that_the_noise_floor_allows():
     n, lags = 200, np.arange(200) / 199
     r = np.exp(-(lags**2) / (2 * 0.5**2))
     y = np.random.default_rng(0).normal(size=n)
-    dense = linalg.toeplitz(r) + FLOOR**2 * np.eye(n)
+    dense = linalg.toeplitz(r) + LEAST_NOISE_DEVIATION**2 * np.eye(n)
 
     def value(r, y):
         from wakesleep.domains.timeseries.kernels import Covariance
 
-        k = Covariance(r, jnp.asarray(FLOOR**2), jnp.asarray(0.0))
+        k = Covariance(r, jnp.asarray(LEAST_NOISE_DEVIATION**2), jnp.asarray(0.0))
         x = Series(jnp.asarray(lags - 0.5), y, jnp.ones(n, bool))
         wide = k._replace(stationary=jnp.asarray(linalg.toeplitz(r)))
         return by_levinson(k, x)[0], by_cholesky(wide, x)[0]
@@ -276,7 +284,7 @@ def test_an_empty_program_and_an_impossible_one_score_minus_infinity_without_a_g
     model = build(jax.random.key(0), Settings(points=N, hidden=4), data)
     x = jax.tree.map(lambda a: a[0], data.x)
     nothing = begin(jnp.zeros(LENGTH, jnp.int32))
-    out_of_order = begin(jnp.asarray([TOKEN[s] for s in ("WN", "+", "SE")] + [0] * 8, jnp.int32))
+    out_of_order = begin(jnp.asarray([KERNEL_TOKENS[s] for s in ("WN", "+", "SE")] + [0] * 8, jnp.int32))
     # Noise of exp(400) is beyond every float.
     endless = begin(jnp.asarray(program("WN", LENGTH)), jnp.full(12, 400.0))
 
@@ -296,19 +304,19 @@ def test_an_empty_program_and_an_impossible_one_score_minus_infinity_without_a_g
 
 
 def test_the_grammar_writes_what_is_canonical_and_nothing_else():
-    grammar, found = rules(PAPER, scaled=False), set()
+    grammar, found = rules(PAPER_KERNELS, scaled=False), set()
 
     def walk(state, tokens):
         if grammar.after[state][0] == len(grammar.need) - 2:
             found.add(tuple(tokens))
-        for token in range(1, len(SPELLINGS)):
+        for token in range(1, len(KERNEL_SPELLINGS)):
             after = grammar.after[state][token]
             if len(tokens) < 7 and grammar.need[after] + len(tokens) + 1 <= 7:
                 walk(after, [*tokens, token])
 
     walk(0, [])
     every = set()
-    kinds = [TOKEN[name] for name in PAPER.split()]
+    kinds = [KERNEL_TOKENS[name] for name in PAPER_KERNELS.split()]
     # Every sum and product of up to four kernels: a joint is a plus, a times, or the end of the expression.
     for joints in itertools.product(range(3), repeat=3):
         for leaves in itertools.product(kinds, repeat=4):
@@ -358,7 +366,7 @@ def test_what_is_no_expression_is_refused(text):
 def test_an_expression_in_the_papers_own_form_keeps_its_constants():
     assert text_of(program("C * SE + C * Per * SE + WN", 13, scaled=False).tolist()) == "C*SE + C*SE*Per + WN"
     kinds = np.asarray(layout(jnp.asarray(program("C*SE + WN", LENGTH, scaled=False)), False).kind)
-    assert [KINDS[k] for k in kinds if k < len(KINDS)] == ["constant", "SE", "noise"]
+    assert [VARIABLE_KINDS[k] for k in kinds if k < len(VARIABLE_KINDS)] == ["constant", "SE", "noise"]
 
 
 def test_programs_drawn_from_recognition_are_canonical_and_scored():
@@ -401,4 +409,4 @@ def test_what_is_drawn_has_zero_mean_and_unit_variance_and_depends_on_the_seed_a
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
     assert isinstance(draw(jax.random.key(0), 6, N)[1], Observations)
-    assert set(rules(ALL).kind.tolist()) == set(range(len(SPELLINGS)))
+    assert set(rules(ALL_KERNELS).kind.tolist()) == set(range(len(KERNEL_SPELLINGS)))

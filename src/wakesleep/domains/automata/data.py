@@ -54,12 +54,12 @@ class Settings:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The numbers of neighbours that a rule may have."""
+        """Returns the numbers of neighbours that a rule may have."""
         return SIZES if self.unknown else (self.neighbours,)
 
 
 def load(settings: Settings) -> Dataset:
-    """The user's images where they are named, and otherwise train and test sets from the true model."""
+    """Reads the user's images where they are named, else draws train and test sets from the true model."""
     if settings.data is not None:
         return read(settings.data, settings)
     key_train, key_test = jax.random.split(jax.random.key(settings.data_seed))
@@ -74,12 +74,12 @@ def load(settings: Settings) -> Dataset:
 
 
 def true_rules(settings: Settings) -> Rule:
-    """The rules that grew the training images of those settings."""
+    """Returns the rules that grew the training images of those settings."""
     return synthesise(jax.random.split(jax.random.key(settings.data_seed))[0], settings)[0]
 
 
 def synthesise(key: Key[Array, ""], settings: Settings) -> tuple[Rule, Observations]:
-    """Rules drawn uniformly, and the images that they grow."""
+    """Draws rules uniformly, and returns them with the images that they grow."""
     z, x = _dream(true_model(settings), key, settings.observations)
     return z, Observations(x)
 
@@ -91,7 +91,7 @@ def _dream(model: Model, key: Key[Array, ""], count: int) -> tuple[Rule, Picture
 
 
 def true_model(settings: Settings) -> Model:
-    """The model that generates the synthetic images (its recognition is untrained)."""
+    """Returns the model that generates the synthetic images (its recognition is untrained)."""
     model = build(jax.random.key(0), settings, Observations(jnp.zeros((1, settings.height, settings.width))))
     shape, windows = (settings.height, settings.width), settings.recognition == "image"
     truth = NoisyAutomaton(settings.noise, settings.sizes, shape, windows)
@@ -99,7 +99,7 @@ def true_model(settings: Settings) -> Model:
 
 
 def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
-    """An untrained model: noise at `start_noise`, rules of every kind equally likely."""
+    """Returns an untrained model: noise at `start_noise`, rules of every kind equally likely."""
     _, height, width = jax.tree.leaves(data.x)[0].shape
     sizes, image = settings.sizes, settings.recognition == "image"
     recognition = Convolutional(key, sizes, settings.channels, settings.hidden) if image else Counting(key, sizes)
@@ -111,7 +111,7 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
 
 
 def programs(settings: Settings, data: Observations) -> Rule | None:
-    """Every rule, where there are few enough."""
+    """Returns every rule, or None where there are too many."""
     size = settings.sizes[-1]
     if size > MOST_ENUMERATED:
         return None

@@ -27,20 +27,20 @@ class Picture(NamedTuple):
     """Where images differ in size, the smaller ones are filled with `ABSENT` below and to the right."""
     height: Float[Array, ""]
     counts: Float[Array, "p 2"]
-    """How often each pattern of the widest neighbourhood is followed by 0 and by 1."""
+    """The number of times that each pattern of the widest neighbourhood is followed by 0 and by 1."""
     windows: Float[Array, "v"] | None
-    """How often each pattern of two neighbouring columns occurs, where recognition asks for it."""
+    """The number of times that each pattern of two neighbouring columns occurs, where recognition needs it."""
 
 
 def patterns(image: Cells, size: int) -> Int[Array, "h w"]:
-    """The number of the pattern around each cell, the top cell first; the edges wrap around."""
+    """Returns the number of the pattern around each cell, the top cell first; the edges wrap around."""
     reach, cells = size // 2, jnp.asarray(image, jnp.int32)
     rolled = [jnp.roll(cells, reach - j, axis=0) << (size - 1 - j) for j in range(size)]
     return jnp.stack(rolled).sum(axis=0)
 
 
 def count(image: Cells, size: int, windows: bool) -> tuple[Float[Array, "p 2"], Float[Array, "v"] | None]:
-    """The counts of (pattern, next cell), and of (pattern, next pattern) where they are wanted."""
+    """Returns the counts of (pattern, next cell), and of (pattern, next pattern) if `windows` is set."""
     seen = patterns(image, size)
     after = seen[:, 1:] >> size // 2 & 1
     counts = _tally(2 * seen[:, :-1] + after, 2 ** (size + 1)).reshape(-1, 2)
@@ -48,7 +48,7 @@ def count(image: Cells, size: int, windows: bool) -> tuple[Float[Array, "p 2"], 
 
 
 def narrow(counts: Float[Array, "p 2"], widest: int, size: int) -> Float[Array, "q 2"]:
-    """The counts of a narrower neighbourhood, summed over the cells that it does not see."""
+    """Returns the counts of a narrower neighbourhood, summed over the cells that it does not see."""
     margin = 2 ** ((widest - size) // 2)
     return jnp.sum(counts.reshape(margin, 2**size, margin, 2), axis=(0, 2))
 
@@ -58,7 +58,7 @@ def _tally(numbers: Int[Array, "h w"], length: int) -> Float[Array, "v"]:
 
 
 def picture(image: Cells, size: int, windows: bool) -> Picture:
-    """The image with its counts."""
+    """Returns the image with its counts."""
     image = jnp.asarray(image, jnp.int8)
     return Picture(image, jnp.asarray(image.shape[0], jnp.float32), *count(image, size, windows))
 
@@ -77,11 +77,11 @@ class NoisyAutomaton(Evaluator):
 
     @property
     def noise(self) -> Scalar:
-        """phi, the probability that a cell is not what the rule says."""
+        """Returns phi, the probability that a cell is not what the rule says."""
         return jax.nn.sigmoid(self.logit)
 
     def sample(self, key: Key[Array, ""], z: Rule) -> Picture:
-        """An image of the usual size."""
+        """Draws an image of the usual size."""
         key_first, key_rest = jax.random.split(key)
         height, width = self.shape
         first = jax.random.bernoulli(key_first, 0.5, (height,)).astype(jnp.int8)
@@ -89,7 +89,7 @@ class NoisyAutomaton(Evaluator):
         return picture(jnp.concatenate([first[:, None], rest], axis=1), self.sizes[-1], self.windows)
 
     def grow(self, key: Key[Array, ""], column: Int8[Array, "h"], z: Rule, width: int) -> Int8[Array, "h w"]:
-        """That many further columns."""
+        """Draws that many further columns."""
         wide = widen(z, self.sizes).astype(jnp.int8)
         flips = (jax.random.uniform(key, (width, column.shape[0])) < self.noise).astype(jnp.int8)
 
@@ -100,7 +100,7 @@ class NoisyAutomaton(Evaluator):
         return jax.lax.scan(after, column, flips)[1].T
 
     def log_prob(self, x: Picture, z: Rule) -> Scalar:
-        """Kept cells times log (1 - phi), flipped ones times log phi, and the uniform first column."""
+        """Returns kept log (1 - phi) + flipped log phi - height log 2; the first column is uniform."""
         kept = jnp.zeros(())
         for size in self.sizes:
             counts = narrow(x.counts, self.sizes[-1], size)
@@ -111,7 +111,7 @@ class NoisyAutomaton(Evaluator):
         return kept * log_keep + flipped * log_flip - x.height * jnp.log(2.0)
 
     def log_prob_pixels(self, image: Image, z: Rule) -> Scalar:
-        """The same, as the product over the cells of an image: the slow way, to check and to compare."""
+        """Returns the same as `log_prob`, cell by cell: slow, as an oracle and to compare."""
         outcomes = widen(z, self.sizes)[patterns(image, self.sizes[-1])[:, :-1]]
         log_flip, log_keep = jax.nn.log_sigmoid(self.logit), jax.nn.log_sigmoid(-self.logit)
         cells = jnp.where(outcomes == image[:, 1:], log_keep, log_flip)

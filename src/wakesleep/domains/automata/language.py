@@ -33,14 +33,14 @@ class Odds(NamedTuple):
 
 
 def odds(sizes: tuple[int, ...], size_logits: Float[Array, "s"], bit_logits: Float[Array, "s p"]) -> Odds:
-    """The distribution with those logits; bits that a size does not use count for nothing."""
+    """Returns the distribution with those logits; bits that a size does not use are ignored."""
     used = np.arange(bit_logits.shape[1]) < 2 ** np.asarray(sizes)[:, None]
     log_partition = jnp.sum(jnp.where(used, jax.nn.softplus(bit_logits), 0.0), axis=1)
     return Odds(jax.nn.log_softmax(size_logits), bit_logits, log_partition)
 
 
 def draw(key: Key[Array, ""], sizes: tuple[int, ...], h: Odds) -> Rule:
-    """A rule: its size by inverse CDF, then its bits."""
+    """Draws a rule: its size by inverse CDF, then its bits."""
     places = h.bit_logits.shape[1]
     uniform = jax.random.uniform(key, (places + 1,))
     below = jnp.cumsum(jnp.exp(h.size_log_prob))[:-1]
@@ -53,7 +53,7 @@ def draw(key: Key[Array, ""], sizes: tuple[int, ...], h: Odds) -> Rule:
 
 
 def log_density(z: Rule, sizes: tuple[int, ...], h: Odds) -> Scalar:
-    """log of the probability of a rule; minus infinity for one spelled wrongly."""
+    """Returns log of the probability of a rule; minus infinity for one spelled wrongly."""
     places = h.bit_logits.shape[1]
     total, known = jnp.zeros(()), jnp.zeros((), bool)
     for s, size in enumerate(sizes):
@@ -66,12 +66,12 @@ def log_density(z: Rule, sizes: tuple[int, ...], h: Odds) -> Scalar:
 
 
 def used(size: Int[Array, ""], places: int) -> Bool[Array, "p"]:
-    """Which places of the table a neighbourhood of that size uses."""
+    """Returns a mask of the places of the table that a neighbourhood of that size uses."""
     return jnp.arange(places) < 2**size
 
 
 def widen(z: Rule, sizes: tuple[int, ...]) -> Int[Array, "p"]:
-    """The outcome for each pattern of the widest neighbourhood, which has the rule's own in its middle."""
+    """Returns the outcome for each pattern of the widest neighbourhood, which has the rule's own in its middle."""
     if len(sizes) == 1:
         return z.table
     wide = z.table
@@ -104,28 +104,28 @@ class RulePrior(Prior):
         return odds(self.sizes, self.size_logits, self.bit_logits)
 
     def sample(self, key: Key[Array, ""], c: None) -> Rule:
-        """A rule."""
+        """Draws a rule."""
         return draw(key, self.sizes, self._odds())
 
     def log_prob(self, z: Rule, c: None) -> Scalar:
-        """log p(size) + sum of log p(bit)."""
+        """Returns log p(size) + sum of log p(bit)."""
         return log_density(z, self.sizes, self._odds())
 
 
 def tables(size: int) -> Int[np.ndarray, "n p"]:
-    """Every table of that many neighbours, in the order of Wolfram's numbers."""
+    """Returns every table of that many neighbours, in the order of Wolfram's numbers."""
     places = 2**size
     return (np.arange(2**places)[:, None] >> np.arange(places) & 1).astype(np.int32)
 
 
 def number(z: Rule) -> int:
-    """Wolfram's number of a rule: its table read as a binary number, place 0 the lowest."""
+    """Returns Wolfram's number of a rule: its table read as a binary number, place 0 the lowest."""
     bits = np.asarray(z.table)[: 2 ** int(z.size)]
     return sum(1 << n for n, bit in enumerate(bits.tolist()) if bit)
 
 
 def rule(wolfram: int, size: int = 3, widest: int | None = None) -> Rule:
-    """The rule of that number."""
+    """Returns the rule of that number."""
     places = 2 ** (size if widest is None else widest)
     bits = [wolfram >> n & 1 if n < 2**size else 0 for n in range(places)]
     return Rule(jnp.asarray(size), jnp.asarray(bits, jnp.int32))

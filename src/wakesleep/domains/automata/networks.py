@@ -19,30 +19,30 @@ class RuleRecognition(Recognition):
 
     @abstractmethod
     def features(self, x: Picture) -> Float[Array, "f"]:
-        """What the last layers see."""
+        """Returns the input of the last layers."""
 
     @abstractmethod
     def outputs(self, features: Float[Array, "f"]) -> Float[Array, "o"]:
-        """A logit for each size, then one for each size and bit."""
+        """Returns a logit for each size, then one for each size and bit."""
 
     def encode(self, x: Picture, c: None) -> Odds:
-        """The distribution over rules."""
+        """Returns the distribution over rules."""
         logits, count = self.outputs(self.features(x)), len(self.sizes)
         return odds(self.sizes, logits[:count], logits[count:].reshape(count, -1))
 
     def sample(self, key: Key[Array, ""], h: Odds) -> Rule:
-        """A rule."""
+        """Draws a rule."""
         return draw(key, self.sizes, h)
 
     def log_prob(self, z: Rule, h: Odds) -> Scalar:
-        """The sum over size and bits."""
+        """Returns log r(z | x), summed over size and bits."""
         return log_density(z, self.sizes, h)
 
 
 class Convolutional(RuleRecognition):
     """A convolution over two neighbouring columns, the mean over the image, and a linear map plus a hidden layer.
 
-    An image of two colours shows a kernel only so many patterns, so the convolution is computed once
+    An image of two colours shows a kernel only 4^d different windows, so the convolution is computed once
     for each pattern and weighted by how often it occurs: the same number as by sliding the kernel over
     the image, at a fraction of the cost.
     """
@@ -68,7 +68,7 @@ class Convolutional(RuleRecognition):
         self.output_bias = jnp.zeros(outputs)
 
     def features(self, x: Picture) -> Float[Array, "f"]:
-        """The mean over the image of each channel."""
+        """Returns the mean over the image of each channel."""
         assert x.windows is not None
         cells = self.kernel.shape[0]
         shown = 2 * (np.arange(2**cells)[:, None] >> np.arange(cells)[::-1] & 1) - 1
@@ -76,7 +76,7 @@ class Convolutional(RuleRecognition):
         return (x.windows / jnp.sum(x.windows)) @ responses
 
     def outputs(self, features: Float[Array, "f"]) -> Float[Array, "o"]:
-        """A linear map of the features, normalised over the channels, and a tanh layer beside it."""
+        """Returns a linear map of the features, normalised over the channels, and a tanh layer beside it."""
         centred = features - jnp.mean(features)
         scaled = centred * jax.lax.rsqrt(jnp.mean(centred**2) + 1e-6)
         hidden = jnp.tanh(self.hidden @ scaled + self.hidden_bias)
@@ -104,7 +104,7 @@ class Counting(RuleRecognition):
         self.size_bias = jnp.zeros(len(sizes))
 
     def features(self, x: Picture) -> Float[Array, "f"]:
-        """For each size how little its best rule leaves unexplained; for each pattern by how much ones prevail.
+        """Returns how well each size's best rule fits, and by how much ones prevail after each pattern.
 
         The first as - log of a share, the second as a share and as a logarithm.
         """
@@ -117,7 +117,7 @@ class Counting(RuleRecognition):
         return jnp.concatenate([-jnp.log(jnp.stack(missed)), difference / (total + 1.0), weight])
 
     def outputs(self, features: Float[Array, "f"]) -> Float[Array, "o"]:
-        """The maps."""
+        """Returns the logits: a linear map for the size, and one small map for every bit."""
         count, bits = len(self.sizes), len(self.sizes) * 2 ** self.sizes[-1]
         unexplained, balance, weight = jnp.split(features, (count, count + bits))
         logits = self.bit[0] * balance + self.bit[1] * weight + self.bit_bias
@@ -125,5 +125,5 @@ class Counting(RuleRecognition):
 
 
 def _uniform(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Array:
-    """The usual start of a linear layer: uniform within 1 / sqrt(inputs)."""
+    """Draws the initial weights of a linear layer, uniform within 1 / sqrt(inputs)."""
     return jax.random.uniform(key, shape, minval=-1.0, maxval=1.0) / jnp.sqrt(fan_in)

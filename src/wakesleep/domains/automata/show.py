@@ -15,14 +15,14 @@ from wakesleep.core.memory import Weighted
 from wakesleep.domains.automata.evaluator import ABSENT, NoisyAutomaton, Picture, patterns
 from wakesleep.domains.automata.language import Rule, number, widen
 
-INK, PAPER, EDGE = "#212529", "#ffffff", "#868e96"
-FLIPPED, FLIPPED_TO_0 = "#d6221f", "#ff8f87"
+INK_COLOUR, PAPER_COLOUR, EDGE_COLOUR = "#212529", "#ffffff", "#868e96"
+FLIPPED_COLOUR, FLIPPED_TO_0_COLOUR = "#d6221f", "#ff8f87"
 MOST_SPELLED, MOST_ICONS, MOST_DRAWN = 3, 5, 3
-LEAST_DRAWN = 0.005
+LEAST_PROBABILITY_DRAWN = 0.005
 
 
 def show(z: Rule) -> str:
-    """The rule's number, and for few neighbours what each pattern of them becomes, such as 110>1."""
+    """Returns the rule's number and, for few neighbours, what each pattern becomes, such as 110>1."""
     size = int(z.size)
     name = f"rule {number(z):#x}" if size > MOST_SPELLED else f"rule {number(z)}"
     words = f"{name} of {size} neighbour{'s' * (size > 1)}"
@@ -33,13 +33,13 @@ def show(z: Rule) -> str:
 
 
 def words(x: Picture) -> list[str]:
-    """The rows of an image, a character a cell."""
+    """Returns the rows of an image, a character a cell."""
     image = np.asarray(x.image)
     return ["".join("01"[cell] for cell in row if cell != ABSENT) for row in image if row[0] != ABSENT]
 
 
 def flipped(x: Picture, z: Rule, sizes: tuple[int, ...]) -> tuple[float, float]:
-    """How many cells of an image are not what the rule says, and of how many."""
+    """Returns the number of cells that are not what the rule says, and the number of all cells."""
     counts = np.asarray(x.counts)
     outcomes = np.asarray(widen(Rule(jnp.asarray(z.size), jnp.asarray(z.table)), sizes))
     wrong = np.where(outcomes == 1, counts[:, 0], counts[:, 1]).sum()
@@ -47,27 +47,27 @@ def flipped(x: Picture, z: Rule, sizes: tuple[int, ...]) -> tuple[float, float]:
 
 
 def noise(x: Picture, z: Rule, sizes: tuple[int, ...]) -> tuple[float, float]:
-    """The mean and standard deviation of an image's own noise under the rule, from a flat prior."""
+    """Returns the mean and standard deviation of an image's own noise under the rule, from a flat prior."""
     wrong, cells = flipped(x, z, sizes)
     a, b = 1 + wrong, 1 + cells - wrong
     return a / (a + b), float(np.sqrt(a * b / ((a + b) ** 2 * (a + b + 1))))
 
 
 def remarks(x: Picture, z: Rule) -> str:
-    """The image's own noise under the rule, with its uncertainty."""
+    """Returns the image's own noise under the rule, with its uncertainty."""
     mean, spread = noise(x, z, sizes_of(x, z))
     return f"noise {100 * mean:.2f} ± {100 * spread:.2f} %"
 
 
 def sizes_of(x: Picture, z: Rule) -> tuple[int, ...]:
-    """Sizes from the rule's to the widest that the image was counted for."""
+    """Returns the sizes from the rule's to the widest that the image was counted for."""
     widest = int(np.log2(x.counts.shape[0]))
     return tuple(range(int(z.size), widest + 1, 2))
 
 
 def picture(figure: Figure, x: Picture, programs: Any, evaluator: Any) -> None:
-    """The image, and beside it for the best few (program, probability) number, noise and icons."""
-    programs = [p for i, p in enumerate(programs[:MOST_DRAWN]) if i == 0 or p[1] >= LEAST_DRAWN]
+    """Draws the image, and beside it the number, noise and icons of the best programs."""
+    programs = [p for i, p in enumerate(programs[:MOST_DRAWN]) if i == 0 or p[1] >= LEAST_PROBABILITY_DRAWN]
     grid = figure.add_gridspec(len(programs), 2, width_ratios=(1, 1.8), hspace=0.35)
     cells(figure.add_subplot(grid[:, 0]), np.asarray(x.image))
     for row, (z, probability) in enumerate(programs):
@@ -83,7 +83,7 @@ def picture(figure: Figure, x: Picture, programs: Any, evaluator: Any) -> None:
 
 
 def name(z: Rule) -> str:
-    """The rule's number, in hexadecimal where it is long, with its middle left out where it is very long."""
+    """Returns the rule's number, in hexadecimal where it is long, with its middle left out where it is very long."""
     if int(z.size) <= MOST_SPELLED:
         return str(number(z))
     digits = f"{number(z):#x}"
@@ -91,22 +91,22 @@ def name(z: Rule) -> str:
 
 
 def cells(axis: Axes, image: Int[np.ndarray, "h w"], wrong: Bool[np.ndarray, "h w"] | None = None) -> None:
-    """An image, ink for 1; absent cells are grey, and wrong ones red, lighter for 0."""
+    """Draws an image, dark for 1; absent cells are grey, wrong ones red, lighter for 0."""
     colours = np.where(image == ABSENT, 0.8, 1.0 - np.maximum(image, 0))[..., None].repeat(3, axis=2)
     if wrong is not None:
-        colours[wrong] = np.where(image[wrong][:, None] == 1, to_rgb(FLIPPED), to_rgb(FLIPPED_TO_0))
+        colours[wrong] = np.where(image[wrong][:, None] == 1, to_rgb(FLIPPED_COLOUR), to_rgb(FLIPPED_TO_0_COLOUR))
     axis.imshow(colours, interpolation="nearest")
     axis.set(xticks=[], yticks=[])
 
 
 def wrong_cells(image: Int[np.ndarray, "h w"], z: Rule) -> Bool[np.ndarray, "h w"]:
-    """Which cells of a whole image are not what the rule makes of the column before."""
+    """Returns a mask of the cells that differ from what the rule makes of the column before."""
     said = np.asarray(z.table)[np.asarray(patterns(image, int(z.size)))[:, :-1]]
     return np.pad(said != image[:, 1:], ((0, 0), (1, 0)))
 
 
 def icons(axis: Axes, z: Rule, seen: Float[np.ndarray, "p"] | None = None) -> None:
-    """Each pattern of neighbours in a column with the cell that it becomes to its right.
+    """Draws each pattern of neighbours as a column, with the cell that it becomes to its right.
 
     Patterns that never occur in an image, by the counts in `seen`, are faded: the image says nothing of them.
     """
@@ -129,21 +129,21 @@ def icons(axis: Axes, z: Rule, seen: Float[np.ndarray, "p"] | None = None) -> No
 
 
 def _outcomes(axis: Axes, z: Rule) -> None:
-    """The outcomes alone, where there are too many patterns to draw: the last comes first, sixteen a row."""
+    """Draws the outcomes alone, the last first, sixteen a row, where there are too many patterns."""
     table = np.asarray(z.table)[::-1].reshape(-1, 16)
     axis.imshow(1 - table, cmap="gray", vmin=0, vmax=1, aspect="auto", interpolation="nearest")
     axis.set(xticks=[], yticks=[])
 
 
 def _cell(axis: Axes, left: float, top: float, value: int, faint: float) -> None:
-    colour = INK if value else PAPER
-    axis.add_patch(Rectangle((left, top), 1, 1, facecolor=colour, edgecolor=EDGE, linewidth=0.6, alpha=faint))
+    colour = INK_COLOUR if value else PAPER_COLOUR
+    axis.add_patch(Rectangle((left, top), 1, 1, facecolor=colour, edgecolor=EDGE_COLOUR, linewidth=0.6, alpha=faint))
 
 
 def extrapolate(
     key: Key[Array, ""], evaluator: NoisyAutomaton, x: Picture, q: Weighted, columns: int
 ) -> Int[np.ndarray, "h w"]:
-    """An image of one observation continued to the right by a rule drawn from its Q, with the learned noise."""
+    """Returns the image continued to the right by a rule drawn from Q, with the learned noise."""
     key_rule, key_grow = jax.random.split(key)
     image = np.asarray(x.image)
     image = image[image[:, 0] != ABSENT][:, image[0] != ABSENT]

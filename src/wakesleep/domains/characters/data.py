@@ -21,9 +21,9 @@ from wakesleep.errors import Refusal, require_at_least, require_one_of
 
 ALPHABETS = 50
 DRAWN = 20
-"""A drawing of the user's own is scaled to so many pixels, as large as most characters of Omniglot are."""
+"""A user's drawing is scaled to this many pixels, the size of most characters of Omniglot."""
 LARGEST = 8192
-"""The frame of a drawing has a side of at most so many pixels."""
+"""The frame of a drawing has a side of at most this many pixels."""
 JITTER = 0.08
 MADE_STROKES, MADE_LENGTH = 12, 5
 
@@ -35,7 +35,7 @@ class Settings:
     images: str = "made"
     """made (drawn by random programs, embedded) or omniglot."""
     observations: int = 200
-    """How many images are made, and as many held out."""
+    """The number of images made, and of those held out."""
     per_alphabet: int = 10
     """omniglot: characters of each of its 50 alphabets, one drawing of each."""
     condition: str = "none"
@@ -44,7 +44,7 @@ class Settings:
     strokes: int = STROKES
     length: int = LENGTH
     reach: int = 4
-    """The drawing may be moved by so many pixels either way."""
+    """The drawing may be shifted by up to this many pixels either way."""
     maps: int = 0
     """Linear maps of the strokes that the likelihood is summed over, beside the identity."""
     hidden: int = 64
@@ -66,7 +66,7 @@ class Settings:
 
 
 def load(settings: Settings) -> Dataset:
-    """The user's images where they are named, else those asked for."""
+    """Reads the user's images where they are named, else the set that the settings name."""
     if settings.data is not None:
         return read(settings.data, settings)
     if settings.images == "made":
@@ -82,7 +82,7 @@ def load(settings: Settings) -> Dataset:
 
 
 def splits(settings: Settings) -> tuple[dict[str, Observations], list[str]]:
-    """Omniglot for training, drawn by others, and other characters; and names for the first."""
+    """Returns three splits of Omniglot (train, other drawers, other characters), and names of the training images."""
     whole = omniglot.load()
     rows = omniglot.split(whole, settings.per_alphabet, settings.data_seed)
     told = settings.condition == "alphabet"
@@ -105,7 +105,7 @@ def _made(settings: Settings) -> Dataset:
 
 @eqx.filter_jit
 def _scrawl(key: Key[Array, ""], count: int) -> Int8[Array, "n y x"]:
-    """Drawings of random programs from a bank of a few strokes, each stroke with a jitter of its own."""
+    """Draws random programs over a bank of a few strokes, and their images, with jitter in each stroke."""
     bank = Renderer(jax.random.key(12), MADE_STROKES, 3)
     bank = eqx.tree_at(lambda r: (r.displacement, r.angle), bank, (bank.displacement * 1.2, bank.angle * 2))
     prior = StrokePrior(jax.random.key(0), MADE_STROKES, MADE_LENGTH, 4)
@@ -122,7 +122,7 @@ def _scrawl(key: Key[Array, ""], count: int) -> Int8[Array, "n y x"]:
 
 
 def _some(key: Key[Array, ""], prior: StrokePrior) -> Tokens:
-    """A program that is not blank."""
+    """Draws a program that is not blank."""
     key_first, key_rest = jax.random.split(key)
     z = prior.sample(key_rest, None)
     first = jax.random.randint(key_first, (), 1, MADE_STROKES + 1)
@@ -130,7 +130,7 @@ def _some(key: Key[Array, ""], prior: StrokePrior) -> Tokens:
 
 
 def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
-    """An untrained model."""
+    """Returns an untrained model."""
     keys = jax.random.split(key, 3)
     alphabets = ALPHABETS if settings.condition == "alphabet" else 0
     shape = (settings.strokes, settings.length)
@@ -142,7 +142,7 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
 
 
 def programs(settings: Settings, data: Observations) -> None:
-    """There are too many drawings to list."""
+    """Returns None: there are too many drawings to list."""
     return
 
 

@@ -16,13 +16,13 @@ from wakesleep.core.model import Evaluator, Scalar
 from wakesleep.domains.characters.language import Tokens, drawn, stroke
 
 SIDE = 28
-REACH = 0.66
-WIDEST = 0.1
-SHARPNESS = 20.0
+MOST_DISPLACEMENT = 0.66
+MOST_WIDTH = 0.1
+USUAL_SHARPNESS = 20.0
 MOST_TURN = 1.75 * np.pi
 """Paper: 2 pi. Here a little less: with its ends apart, an arc of a whole turn is infinitely large."""
-TINY = 1e-12
-NOTHING = -1e4
+LEAST_SQUARE = 1e-12
+NO_INK_EXPONENT = -1e4
 Image = Int8[Array, "y x"]
 
 
@@ -37,7 +37,7 @@ class Arcs(NamedTuple):
     """Half of the chord."""
     curvature: Float[Array, "*t"]
     slope: Float[Array, "*t"]
-    """cos(angle / 2) / half, by which it is told whether a point lies beside the arc or beyond its ends."""
+    """cos(angle / 2) / half, which tells points beside the arc from points beyond its ends."""
     sagitta: Float[Array, "*t"]
     width: Float[Array, "*t"]
     sharpness: Float[Array, "*t"]
@@ -50,8 +50,8 @@ def arcs(
     width: Float[Array, "t"],
     sharpness: Float[Array, "t"],
 ) -> Arcs:
-    """Arcs from their starts; an angle of 0 is an ordinary point of every formula here."""
-    half = 0.5 * jnp.sqrt(jnp.sum(displacement**2, axis=1) + TINY)
+    """Returns the arcs that begin at the starts; an angle of 0 is an ordinary point of every formula here."""
+    half = 0.5 * jnp.sqrt(jnp.sum(displacement**2, axis=1) + LEAST_SQUARE)
     along_x, along_y = (displacement / (2 * half)[:, None]).T
     sagitta = half * jnp.tan(angle / 4)
     x, y = (start + displacement / 2).T
@@ -61,38 +61,38 @@ def arcs(
 
 
 def closeness(arc: Arcs, x: Float[Array, "p"], y: Float[Array, "p"]) -> Float[Array, "p"]:
-    """u^2 (w^2 - d^2), where d is the distance of a point from an arc.
+    """Returns u^2 (w^2 - d^2), where d is the distance of a point from an arc.
 
-    The distance from the circle is g / (1 + sqrt(1 + k g)) with g = k |p|^2 - 2 n, which has no trouble at k = 0.
+    The distance from the circle is g / (1 + sqrt(1 + k g)) with g = k |p|^2 - 2 n, which is finite at k = 0.
     """
     x, y = x - arc.x, y - arc.y
     t = jnp.abs(x * arc.along_x + y * arc.along_y)
     n = y * arc.along_x - x * arc.along_y
     g = arc.curvature * (x * x + y * y) - 2 * n
-    circle = g / (1 + jnp.sqrt(jnp.maximum(1 + arc.curvature * g, TINY)))
+    circle = g / (1 + jnp.sqrt(jnp.maximum(1 + arc.curvature * g, LEAST_SQUARE)))
     beside = 1 - arc.curvature * n - arc.slope * t >= 0
     squared = jnp.where(beside, circle**2, (t - arc.half) ** 2 + (n - arc.sagitta) ** 2)
     return arc.sharpness**2 * (arc.width**2 - squared)
 
 
 def pixels() -> Float[Array, "2 p"]:
-    """The centres of the pixels, x and y, on the unit canvas, row by row from the top left."""
+    """Returns the centres of the pixels, x and y, on the unit canvas, row by row from the top left."""
     centres = (np.arange(SIDE, dtype=np.float32) + 0.5) / SIDE
     return jnp.asarray(np.stack(np.meshgrid(centres, centres)).reshape(2, -1))
 
 
 @jax.custom_vjp
 def ink(arc: Arcs, on: Bool[Array, "t"]) -> Float[Array, "p"]:
-    """The ink at each pixel, between 0 and 1: that of the closest of the arcs that are on."""
+    """Returns the ink at each pixel, between 0 and 1: that of the closest of the arcs that are on."""
     return jnp.exp(jnp.minimum(_closest(arc, on)[0], 0.0))
 
 
 def _closest(arc: Arcs, on: Bool[Array, "t"]) -> tuple[Float[Array, "p"], Int[Array, "p"]]:
-    """How close the closest arc is at each pixel, and which it is; one fused pass, arc by arc."""
+    """Returns the closeness and the index of the closest arc at each pixel, in one fused pass over the arcs."""
     x, y = pixels()
-    best, which = jnp.full(x.shape, NOTHING), jnp.full(x.shape, -1)
+    best, which = jnp.full(x.shape, NO_INK_EXPONENT), jnp.full(x.shape, -1)
     for j in range(on.shape[0]):
-        here = jnp.where(on[j], closeness(jax.tree.map(lambda a, j=j: a[j], arc), x, y), NOTHING)
+        here = jnp.where(on[j], closeness(jax.tree.map(lambda a, j=j: a[j], arc), x, y), NO_INK_EXPONENT)
         which = jnp.where(here > best, j, which)
         best = jnp.maximum(best, here)
     return best, which
@@ -104,7 +104,7 @@ def _ink_forward(arc: Arcs, on: Bool[Array, "t"]) -> tuple[Float[Array, "p"], tu
 
 
 def _ink_backward(saved: tuple, cotangent: Float[Array, "p"]) -> tuple[Arcs, None]:
-    """A pixel moves only the arc that is closest to it, so one arc a pixel is differentiated, not all of them."""
+    """Returns the gradient of the arcs; a pixel differentiates only the arc that is closest to it."""
     arc, which = saved
     closest = (which[:, None] == jnp.arange(arc.x.shape[0])[None]).astype(
         jnp.float32
@@ -144,12 +144,12 @@ class Renderer(Evaluator):
 
     @property
     def bank(self) -> tuple[Float[Array, "s 2"], Float[Array, "s"], Float[Array, "s"], Float[Array, "s"]]:
-        """Displacement, arc angle, width and sharpness of each stroke, each within its range."""
-        turn, sharp = MOST_TURN * jnp.tanh(self.angle), SHARPNESS * jnp.exp(self.sharpness)
-        return REACH * jnp.tanh(self.displacement), turn, WIDEST * jax.nn.sigmoid(self.width), sharp
+        """Returns displacement, arc angle, width and sharpness of each stroke, each within its range."""
+        turn, sharp = MOST_TURN * jnp.tanh(self.angle), USUAL_SHARPNESS * jnp.exp(self.sharpness)
+        return MOST_DISPLACEMENT * jnp.tanh(self.displacement), turn, MOST_WIDTH * jax.nn.sigmoid(self.width), sharp
 
     def place(self, z: Tokens, linear: Float[Array, "2 2"] | None = None) -> tuple[Arcs, Bool[Array, "t"]]:
-        """The arcs of a program with the drawing in the middle of the canvas, and which of them leave ink."""
+        """Returns the arcs of a program with the drawing in the middle of the canvas, and which of them leave ink."""
         strokes = self.angle.shape[0]
         on, which = drawn(z, strokes), stroke(z, strokes)
         displacement, angle, width, sharpness = (a[which] for a in self.bank)
@@ -165,16 +165,16 @@ class Renderer(Evaluator):
         return arc._replace(x=arc.x + 0.5 - centre[0], y=arc.y + 0.5 - centre[1]), on
 
     def draw(self, z: Tokens, linear: Float[Array, "2 2"] | None = None) -> Float[Array, "y x"]:
-        """The canvas: ink between 0 and 1."""
+        """Returns the canvas: ink between 0 and 1."""
         return ink(*self.place(z, linear)).reshape(SIDE, SIDE)
 
     def shade(self, canvas: Float[Array, "*pixels"]) -> Float[Array, "*pixels"]:
-        """How likely ink makes a pixel black, from 0 for paper to 1 for full ink: what a canvas looks like."""
+        """Returns the probability that each pixel is black, scaled to 0 for paper and 1 for full ink."""
         bare, full, here = (jax.nn.sigmoid(self.paper + self.contrast * c) for c in (0.0, 1.0, canvas))
         return (here - bare) / (full - bare)
 
     def sample(self, key: Key[Array, ""], z: Tokens) -> Image:
-        """An image: a map, a shift, and every pixel by its Bernoulli."""
+        """Draws a map, a shift and every pixel, and returns the image."""
         key_map, key_shift, key_pixels = jax.random.split(key, 3)
         linear = None
         if self.maps is not None:
@@ -189,7 +189,7 @@ class Renderer(Evaluator):
         return (jax.random.uniform(key_pixels, (SIDE, SIDE)) < jax.nn.sigmoid(logits)).astype(jnp.int8)
 
     def log_prob(self, x: Image, z: Tokens) -> Scalar:
-        """log of the sum over maps and shifts."""
+        """Returns log p(x | z), summed over maps and shifts."""
         one = self.log_prob_of(x, self.draw(z))
         if self.maps is None:
             return one
@@ -197,7 +197,7 @@ class Renderer(Evaluator):
         return jax.nn.logsumexp(jnp.stack([one, *others])) - jnp.log(1.0 + len(others))
 
     def log_prob_of(self, x: Image, canvas: Float[Array, "y x"]) -> Scalar:
-        """log p(x | canvas), summed over shifts: the image is moved back rather than the canvas.
+        """Returns log p(x | canvas), summed over shifts: the image is moved back rather than the canvas.
 
         sum_i [x_i l_i - log(1 + e^l_i)] with l = paper + contrast * ink; off the canvas all is paper.
         """
@@ -212,7 +212,7 @@ class Renderer(Evaluator):
 
 
 def correlate(x: Float[Array, "y x"], canvas: Float[Array, "y x"], reach: int) -> Float[Array, "k k"]:
-    """sum_p x[p + s] canvas[p] for every shift s, rows first.
+    """Returns sum_p x[p + s] canvas[p] for every shift s, rows first.
 
     Only the shifts along a row are copied out: those along a column are then slices of a flat array.
     """
@@ -222,6 +222,6 @@ def correlate(x: Float[Array, "y x"], canvas: Float[Array, "y x"], reach: int) -
 
 
 def windows(reach: int) -> Float[np.ndarray, "k y"]:
-    """Which rows of a canvas are still seen after each shift."""
+    """Returns a mask of the canvas rows that stay visible after each shift."""
     rows, places = np.arange(SIDE), np.arange(-reach, reach + 1)[:, None]
     return ((rows + places >= 0) & (rows + places < SIDE)).astype(np.float32)

@@ -11,15 +11,15 @@ from jaxtyping import Array, Float, Int, Key
 from wakesleep.core.model import Prior, Recognition, Scalar
 from wakesleep.core.networks import Lstm, Opinion, Writer, edit, read, write
 from wakesleep.domains.characters.evaluator import SIDE, Image
-from wakesleep.domains.characters.language import DRAW, Tokens, rules
+from wakesleep.domains.characters.language import DRAW_KIND, Tokens, rules
 
-EMBEDDED = 64
-START = 1.0
+EMBEDDING_SIZE = 64
+DRAW_LOGIT = 1.0
 """The logit, at first, of a drawn stroke against a move or the end: programs of a few strokes."""
 
 
 class StrokeWriter(Writer):
-    """An LSTM with linear logits, both of which may see a vector h at every step."""
+    """An LSTM with linear logits; a vector h may enter both at every step."""
 
     lstm: Lstm
     output: Float[Array, "d v"]
@@ -33,23 +33,25 @@ class StrokeWriter(Writer):
         self.lstm = Lstm(keys[0], len(kind), hidden)
         self.output = jax.random.normal(keys[1], (hidden, len(kind))) * 0.1 / np.sqrt(hidden)
         # Equal odds of ending, of drawing and of moving, whatever the number of strokes.
-        self.bias = jnp.asarray(np.where(kind == 0, 0.0, np.where(kind == DRAW, START, 0.0) - np.log(strokes)))
+        self.bias = jnp.asarray(
+            np.where(kind == 0, 0.0, np.where(kind == DRAW_KIND, DRAW_LOGIT, 0.0) - np.log(strokes))
+        )
         self.bias = self.bias.astype(jnp.float32)
         self.view = jax.random.normal(keys[2], (seen, 4 * hidden)) / np.sqrt(seen) if seen else None
         self.direct = jax.random.normal(keys[3], (seen, len(kind))) * 0.1 / np.sqrt(seen) if seen else None
 
     def begin(self, h: Any) -> Any:
-        """The LSTM's start, and what h adds to its gates."""
+        """Returns the LSTM's first state, and what h adds to its gates."""
         return self.lstm.begin(), jnp.zeros(()) if self.view is None else h @ self.view
 
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, "d"]]:
-        """One step of the LSTM."""
+        """Returns the LSTM's state and output after a token."""
         inner, view = state
         inner = self.lstm(inner, token, view)
         return (inner, view), inner[0]
 
     def opinion(self, output: Float[Array, "d"], h: Any) -> Opinion:
-        """A linear map of the LSTM's output, and of h."""
+        """Returns logits that are linear in the LSTM's output and in h."""
         logits = output @ self.output + self.bias
         return Opinion(logits if self.direct is None else logits + h @ self.direct)
 
@@ -71,11 +73,11 @@ class StrokePrior(Prior):
         return None if self.alphabets is None else self.alphabets[c]
 
     def sample(self, key: Key[Array, ""], c: Any) -> Tokens:
-        """A program."""
+        """Draws a program."""
         return write(key, self.writer, self._seen(c), _rules(self.writer), self.length)
 
     def log_prob(self, z: Tokens, c: Any) -> Scalar:
-        """log p(z | c)."""
+        """Returns log p(z | c)."""
         return read(z, self.writer, self._seen(c), _rules(self.writer))
 
 
@@ -87,7 +89,7 @@ class Convolutions(eqx.Module):
     sizes: tuple[int, ...]
     last: Float[Array, "_ e"]
 
-    def __init__(self, key: Key[Array, ""], channels: int, embedded: int = EMBEDDED):
+    def __init__(self, key: Key[Array, ""], channels: int, embedded: int = EMBEDDING_SIZE):
         keys = jax.random.split(key, 4)
         self.sizes = (5, 3, 3)
         widths = (1, channels, 2 * channels, 4 * channels)
@@ -98,7 +100,7 @@ class Convolutions(eqx.Module):
         self.last = _scaled(keys[-1], (side * side * widths[-1], embedded))
 
     def __call__(self, x: Image) -> Float[Array, "e"]:
-        """What there is to see in an image."""
+        """Returns the embedding of an image."""
         seen = x.astype(jnp.float32)[:, :, None]
         for kernel, bias, size in zip(self.kernels, self.biases, self.sizes, strict=True):
             seen = jax.nn.relu(patches(seen, size) @ kernel + bias[None, None])
@@ -106,7 +108,7 @@ class Convolutions(eqx.Module):
 
 
 def patches(x: Float[Array, "y x c"], size: int) -> Float[Array, "v u k"]:
-    """What a kernel of that size sees at every second place: a convolution is then one product."""
+    """Returns the patch of that size around every second pixel, so that a convolution is one matrix product."""
     y, width, _ = x.shape
     padded = jnp.pad(x, ((size // 2, size // 2), (size // 2, size // 2), (0, 0)))
     seen = [padded[i : i + y : 2, j : j + width : 2] for i in range(size) for j in range(size)]
@@ -126,25 +128,25 @@ class StrokeRecognition(Recognition):
     ):
         keys = jax.random.split(key, 3)
         self.eye = Convolutions(keys[0], channels)
-        self.writer = StrokeWriter(keys[1], strokes, hidden, EMBEDDED)
-        self.alphabets = 0.1 * jax.random.normal(keys[2], (alphabets, EMBEDDED)) if alphabets else None
+        self.writer = StrokeWriter(keys[1], strokes, hidden, EMBEDDING_SIZE)
+        self.alphabets = 0.1 * jax.random.normal(keys[2], (alphabets, EMBEDDING_SIZE)) if alphabets else None
         self.length = length
 
     def encode(self, x: Image, c: Any) -> Float[Array, "e"]:
-        """The image, moved by its alphabet, as a vector."""
+        """Returns the embedding of the image, plus that of its alphabet where there is one."""
         seen = self.eye(x)
         return seen if self.alphabets is None else seen + self.alphabets[c]
 
     def sample(self, key: Key[Array, ""], h: Float[Array, "e"]) -> Tokens:
-        """A proposal."""
+        """Draws a program."""
         return write(key, self.writer, h, _rules(self.writer), self.length)
 
     def log_prob(self, z: Tokens, h: Float[Array, "e"]) -> Scalar:
-        """log r(z | x)."""
+        """Returns log r(z | x)."""
         return read(z, self.writer, h, _rules(self.writer))
 
     def revise(self, key: Key[Array, ""], z: Tokens, h: Float[Array, "e"]) -> Tokens:
-        """The drawing with one stroke more, one less or another one."""
+        """Returns the program with one stroke inserted, left out or replaced."""
         return edit(key, z, _rules(self.writer))
 
 
@@ -153,5 +155,5 @@ def _rules(writer: StrokeWriter) -> Any:
 
 
 def _scaled(key: Key[Array, ""], shape: tuple[int, int]) -> Array:
-    """The start of a layer with rectified outputs (He et al., 2015)."""
+    """Draws the initial weights of a layer with rectified outputs (He et al., 2015)."""
     return jax.random.normal(key, shape) * np.sqrt(2 / shape[0])

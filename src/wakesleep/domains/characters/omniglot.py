@@ -13,14 +13,14 @@ from PIL import Image as Files
 from wakesleep.data import downloads as datasets
 from wakesleep.domains.characters.evaluator import SIDE
 
-FILE = "omniglot/images.npz"
-ORIGIN = "https://github.com/brendenlake/omniglot/raw/master/python"
+IMAGES_FILE = "omniglot/images.npz"
+ARCHIVES_FOLDER = "https://github.com/brendenlake/omniglot/raw/master/python"
 ARCHIVES = {
     "images_background.zip": "md5:68d2efa1b9178cc56df9314c21c6e718",
     "images_evaluation.zip": "md5:6b91aef0f799c5bb55b94e3f2daec811",
 }
-WHOLE = 105
-INKED = 0.5
+ORIGINAL_SIDE = 105
+INK_THRESHOLD = 0.5
 _MEMBER = re.compile(r"[^/]+/(?P<alphabet>[^/]+)/character(?P<character>\d+)/\d+_(?P<drawer>\d+)\.png")
 
 
@@ -34,25 +34,25 @@ class Omniglot(NamedTuple):
     names: list[str]
 
     def images(self, rows: list[int]) -> Int8[np.ndarray, "_ y x"]:
-        """Those images, reduced."""
-        bits = np.unpackbits(self.packed[rows], axis=1, count=WHOLE * WHOLE)
-        return np.stack([reduce(image) for image in bits.reshape(-1, WHOLE, WHOLE)])
+        """Returns the images of those rows, reduced."""
+        bits = np.unpackbits(self.packed[rows], axis=1, count=ORIGINAL_SIDE * ORIGINAL_SIDE)
+        return np.stack([reduce(image) for image in bits.reshape(-1, ORIGINAL_SIDE, ORIGINAL_SIDE)])
 
 
 def reduce(ink: UInt8[np.ndarray, "h w"]) -> Int8[np.ndarray, "y x"]:
-    """A drawing of zeros and ones at 28 x 28: antialiased, then ink where there is at least half of the most ink.
+    """Returns a binary drawing reduced to 28 x 28: antialiased, then cut at half of the darkest pixel.
 
     Lines as wide as Omniglot's fill a pixel, so that this is half of a pixel there; thinner lines are not lost.
     """
     small = Files.fromarray(ink * np.uint8(255)).resize((SIDE, SIDE), Files.Resampling.BILINEAR)
     grey = np.asarray(small, np.float32)
-    return (grey > INKED * grey.max()).astype(np.int8)
+    return (grey > INK_THRESHOLD * grey.max()).astype(np.int8)
 
 
 @lru_cache
 def load() -> Omniglot:
-    """The set from the data folder, downloaded where it is not there."""
-    path = datasets.find(FILE, make)
+    """Reads the set from the data folder; downloads it first where it is not there."""
+    path = datasets.find(IMAGES_FILE, make)
     with np.load(path, allow_pickle=False) as file:
         names = [str(name) for name in file["alphabet_names"]]
         return Omniglot(file["images_packed"], file["alphabet"], file["character"], file["drawer"], names)
@@ -65,7 +65,7 @@ def make(path: Path) -> None:
 
 
 def write(archives: list[Path], path: Path) -> None:
-    """The images of the archives in one file, in the order of archive, alphabet, character and drawer."""
+    """Writes the images of the archives to one file, by archive, alphabet, character and drawer."""
     found = []
     for order, archive in enumerate(archives):
         with zipfile.ZipFile(archive) as file:
@@ -99,7 +99,7 @@ class Split(NamedTuple):
 
 
 def split(data: Omniglot, per_alphabet: int, seed: int) -> Split:
-    """`per_alphabet` characters of each alphabet, one drawing of each; beside each a held-out one of either kind.
+    """Returns rows of `per_alphabet` characters of each alphabet, one drawing each, and held-out rows of both kinds.
 
     An alphabet with too few characters has fewer of the other kind.
     """

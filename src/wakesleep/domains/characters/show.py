@@ -14,22 +14,22 @@ from PIL import Image as Files
 from wakesleep.domains.characters.evaluator import SIDE, Renderer, ink
 from wakesleep.domains.characters.language import spell
 
-PEN, INK, PAPER = "#d6221f", "#212529", "#ffffff"
-FRAME_MILLISECONDS, LAST_MILLISECONDS, ENLARGED = 350, 1500, 8
+PEN_COLOUR, INK_COLOUR, PAPER_COLOUR = "#d6221f", "#212529", "#ffffff"
+FRAME_MILLISECONDS, LAST_MILLISECONDS, FRAME_SCALE = 350, 1500, 8
 
 
 def show(z: Int[np.ndarray, "t"]) -> str:
-    """The numbers of the strokes."""
+    """Returns the numbers of the strokes."""
     return spell(np.asarray(z))
 
 
 def words(x: Int[np.ndarray, "y x"]) -> list[str]:
-    """The rows of an image, a character a pixel."""
+    """Returns the rows of an image, a character a pixel."""
     return ["".join(".#"[pixel] for pixel in row) for row in np.asarray(x)]
 
 
 def stages(evaluator: Renderer, z: Int[np.ndarray, "t"]) -> list[Float[np.ndarray, "y x 3"]]:
-    """The canvas after each drawn stroke, in colours: the newest stroke red."""
+    """Returns the canvas after each drawn stroke, in colours: the newest stroke red."""
     arc, on = evaluator.place(jnp.asarray(z))
     drawn, found = np.zeros((SIDE, SIDE)), []
     for j in np.nonzero(np.asarray(on))[0]:
@@ -40,13 +40,13 @@ def stages(evaluator: Renderer, z: Int[np.ndarray, "t"]) -> list[Float[np.ndarra
 
 
 def _colour(drawn: Float[np.ndarray, "y x"], newest: Float[np.ndarray, "y x"]) -> Float[np.ndarray, "y x 3"]:
-    paper, pen, black = (np.asarray(to_rgb(c)) for c in (PAPER, PEN, INK))
+    paper, pen, black = (np.asarray(to_rgb(c)) for c in (PAPER_COLOUR, PEN_COLOUR, INK_COLOUR))
     under = paper + drawn[..., None] * (black - paper)
     return under + newest[..., None] * (pen - under)
 
 
 def picture(figure: FigureBase, x: Int[np.ndarray, "y x"], programs: Any, evaluator: Any) -> None:
-    """The image, then the best program stroke by stroke."""
+    """Draws the image, then the best program stroke by stroke."""
     (z, probability), length = programs[0], len(np.asarray(programs[0][0]))
     axes = figure.subplots(1, length + 1, squeeze=False)[0]
     for axis in axes:
@@ -57,7 +57,7 @@ def picture(figure: FigureBase, x: Int[np.ndarray, "y x"], programs: Any, evalua
 
 
 def paint(axis: Axes, canvas: Float[np.ndarray, "y x 3"], title: str = "") -> None:
-    """A canvas on an axis, with a frame."""
+    """Draws a canvas on an axis, with a frame."""
     axis.axis("on")
     axis.imshow(np.clip(canvas, 0, 1), interpolation="nearest")
     axis.set(xticks=[], yticks=[])
@@ -67,10 +67,10 @@ def paint(axis: Axes, canvas: Float[np.ndarray, "y x 3"], title: str = "") -> No
 
 
 def film(evaluator: Renderer, z: Int[np.ndarray, "t"], path: Path) -> Path:
-    """An animated GIF of the drawing, stroke by stroke."""
+    """Writes an animated GIF of the drawing, stroke by stroke, and returns its path."""
     canvases = [_colour(np.zeros((SIDE, SIDE)), np.zeros((SIDE, SIDE))), *stages(evaluator, z)]
     frames = [Files.fromarray((255 * np.clip(c, 0, 1)).astype(np.uint8)) for c in canvases]
-    frames = [f.resize((SIDE * ENLARGED, SIDE * ENLARGED), Files.Resampling.NEAREST) for f in frames]
+    frames = [f.resize((SIDE * FRAME_SCALE, SIDE * FRAME_SCALE), Files.Resampling.NEAREST) for f in frames]
     durations = [FRAME_MILLISECONDS] * (len(frames) - 1) + [LAST_MILLISECONDS]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=durations, loop=0)
     return path

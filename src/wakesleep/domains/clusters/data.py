@@ -47,7 +47,7 @@ class Settings:
 
 
 def load(settings: Settings) -> Dataset:
-    """The user's file where one is named, and otherwise train and test sets from the true model."""
+    """Reads the user's file where one is named, else draws train and test sets from the true model."""
     if settings.data is not None:
         return read(settings.data, settings.group)
     key_train, key_test = jax.random.split(fused(jax.random.key(settings.data_seed)))
@@ -60,21 +60,21 @@ def load(settings: Settings) -> Dataset:
 
 
 def synthesise(key: Key[Array, ""], settings: Settings) -> Observations:
-    """Groups from the true model of those settings."""
+    """Draws groups from the true model of the settings, and returns them as observations."""
     c = jnp.full(settings.observations, settings.points)
     _, x = eqx.filter_jit(dream)(true_model(settings), key, c, settings.observations)
     return Observations(x, c)
 
 
 def true_model(settings: Settings) -> Model:
-    """The model that generates the synthetic data (its recognition is untrained)."""
+    """Returns the model that generates the synthetic data (its recognition is untrained)."""
     data = Observations(jnp.zeros((1, settings.points, 2)), jnp.full(1, settings.points))
     model = build(fused(jax.random.key(0)), settings, data)
     return Model(model.prior, GaussianClusters(2, settings.variance), model.recognition)
 
 
 def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
-    """An untrained model: Sigma is the identity."""
+    """Returns an untrained model: Sigma is the identity."""
     _, points, dimensions = data.x.shape
     return Model(
         RestaurantPrior(points, settings.alpha),
@@ -84,7 +84,7 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
 
 
 def programs(settings: Settings, data: Observations) -> Array | None:
-    """Every partition, where there are few enough and all groups are of one size."""
+    """Returns every partition, or None where there are too many or groups differ in size."""
     points = data.x.shape[1]
     if points > MOST_ENUMERATED or bool(jnp.any(data.c != points)):
         return None

@@ -27,12 +27,12 @@ class GaussianClusters(Evaluator):
 
     @property
     def sigma(self) -> Float[Array, "d d"]:
-        """The covariance within a cluster."""
+        """Returns the covariance within a cluster."""
         rows = self.theta[:, None, :] * self.theta[None, :, :]
         return jnp.sum(rows, axis=-1)
 
     def sample(self, key: Key[Array, ""], z: Labels) -> Points:
-        """Points for the labels; zeros for absent ones."""
+        """Draws a point for each label; zeros where a label is absent."""
         key_mean, key_noise = jax.random.split(key)
         shape = (z.shape[0], self.theta.shape[0])
         means = jax.random.normal(key_mean, shape)[jnp.maximum(z, 0)]
@@ -40,7 +40,7 @@ class GaussianClusters(Evaluator):
         return jnp.where((z >= 0)[:, None], points, 0.0)
 
     def log_prob(self, x: Points, z: Labels) -> Scalar:
-        """The sum over clusters of log N of the contrasts and of the mean."""
+        """Returns log p(x | z): the sum over clusters of log N of the contrasts and of the mean."""
         (points, d), cluster = x.shape, jnp.arange(x.shape[0])
         member = [(z[j] == cluster).astype(x.dtype) for j in range(points)]
         count = sum(member)
@@ -55,7 +55,7 @@ class GaussianClusters(Evaluator):
 
 
 def quadratic(sigma: list[list[Scalar]], v: list[Any], shift: float | Float[Array, "k"]) -> tuple[Any, Any]:
-    """log det (sigma + shift I) and v^T (sigma + shift I)^-1 v, elementwise over k.
+    """Returns log det (sigma + shift I) and v^T (sigma + shift I)^-1 v, elementwise over k.
 
     By an LDL factorisation of the lower triangle, unrolled over the few dimensions, which fuses into
     the sums around it.

@@ -6,15 +6,15 @@ from wakesleep.data.sniff import peek
 from wakesleep.domains import learned
 from wakesleep.domains.contract import Domain, files_of
 
-GROUP = "group"
+GROUP_COLUMN = "group"
 
 
 def reads(path: Path) -> float:
     """Says how surely a file is a table of points: it has a column of groups, and numbers in all others."""
     table = peek(path)
-    if table is None or GROUP not in table:
+    if table is None or GROUP_COLUMN not in table:
         return 0.0
-    return 0.9 if all(table[name].numeric for name in table if name != GROUP) and len(table) > 1 else 0.0
+    return 0.9 if all(table[name].numeric for name in table if name != GROUP_COLUMN) and len(table) > 1 else 0.0
 
 
 def _domain() -> Domain:

@@ -16,7 +16,7 @@ ABSENT = -1
 
 
 def newest(z: Labels) -> Int[Array, "j"]:
-    """The greatest label allowed at each point: one more than the greatest before it."""
+    """Returns the greatest label allowed at each point: one more than the greatest before it."""
     tops, top = [], jnp.zeros((), z.dtype)
     for j in range(z.shape[0]):
         tops.append(top)
@@ -25,12 +25,12 @@ def newest(z: Labels) -> Int[Array, "j"]:
 
 
 def present(size: Int[Array, ""], points: int) -> Bool[Array, "j"]:
-    """Which of the points a group of that size has."""
+    """Returns which places hold a point in a group of that size."""
     return jnp.arange(points) < size
 
 
 def partitions(points: int) -> Int[np.ndarray, "n j"]:
-    """Every partition of that many points (their number is the Bell number: 877 for 7 points)."""
+    """Returns every partition of that many points (their number is the Bell number: 877 for 7 points)."""
     rows = np.zeros((1, 1), np.int32)
     for _ in range(points - 1):
         tops = rows.max(axis=1) + 2
@@ -47,7 +47,7 @@ class RestaurantPrior(Prior):
     alpha: float
 
     def sample(self, key: Key[Array, ""], c: Int[Array, ""]) -> Labels:
-        """Seats the points one after the other."""
+        """Draws a label for each point, one after the other."""
         uniforms = jax.random.uniform(key, (self.points,))
         counts, labels, top = [jnp.zeros(())] * self.points, [], jnp.zeros((), jnp.int32)
         for j in range(self.points):
@@ -59,7 +59,7 @@ class RestaurantPrior(Prior):
         return jnp.where(present(c, self.points), jnp.stack(labels), ABSENT)
 
     def log_prob(self, z: Labels, c: Int[Array, ""]) -> Scalar:
-        """sum_j log (points with that label before j, or alpha for a new one) / (j + alpha)."""
+        """Returns sum_j log (number of earlier points with label z_j, or alpha for a new label) / (j + alpha)."""
         here = present(c, self.points)
         new, valid = z == newest(z), jnp.where(here, (z >= 0) & (z <= newest(z)), z == ABSENT)
         earlier = jnp.stack([sum((z[i] == z[j] for i in range(j)), 0) for j in range(self.points)])
@@ -69,7 +69,7 @@ class RestaurantPrior(Prior):
 
 
 def invert(mass: list[Float[Array, ""]], uniform: Float[Array, ""]) -> Int[Array, ""]:
-    """The index that a uniform number in [0, 1) picks from unnormalised masses.
+    """Returns the index that a uniform number in [0, 1) picks from unnormalised masses.
 
     Unrolled over the few masses, so that it fuses.
     """

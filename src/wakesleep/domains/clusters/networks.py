@@ -37,13 +37,13 @@ class LabelTable(Recognition):
         self.points = points
 
     def encode(self, x: Points, c: Int[Array, ""]) -> Encoded:
-        """The network's output."""
+        """Returns the table of logits, point by label."""
         hidden = jnp.tanh(self.hidden @ x.reshape(-1) + self.hidden_bias)
         logits = (self.output @ hidden + self.output_bias).reshape(self.points, self.points)
         return Encoded(logits, c)
 
     def sample(self, key: Key[Array, ""], h: Encoded) -> Labels:
-        """Each label by inverse CDF among the used ones and the next."""
+        """Draws each label, by inverse CDF, among the used labels and the next one."""
         uniforms = jax.random.uniform(key, (self.points,))
         mass = jnp.exp(h.table - jnp.max(h.table, axis=1, keepdims=True))
         labels, top = [], jnp.zeros((), jnp.int32)
@@ -54,7 +54,7 @@ class LabelTable(Recognition):
         return jnp.where(present(h.size, self.points), jnp.stack(labels), ABSENT)
 
     def log_prob(self, z: Labels, h: Encoded) -> Scalar:
-        """The sum over points of the log-probability of its label among those allowed."""
+        """Returns log r(z | x): the sum over points of the log-probability of the label among those allowed."""
         label = jnp.arange(self.points)
         allowed = label[None, :] <= newest(z)[:, None]
         logits = jnp.where(allowed, h.table, -1e9)
@@ -64,5 +64,5 @@ class LabelTable(Recognition):
 
 
 def _uniform(key: Key[Array, ""], shape: tuple[int, ...], fan_in: int) -> Array:
-    """The usual start of a linear layer: uniform within 1 / sqrt(inputs)."""
+    """Draws the initial weights of a linear layer, uniform within 1 / sqrt(inputs)."""
     return jax.random.uniform(key, shape, minval=-1.0, maxval=1.0) / jnp.sqrt(fan_in)

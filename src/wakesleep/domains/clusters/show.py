@@ -10,23 +10,23 @@ from matplotlib.patches import Ellipse
 
 from wakesleep.domains.clusters.language import ABSENT
 
-COLOURS = ("#3366cc", "#dc6a12", "#2f9e44", "#c2255c", "#7048e8", "#0b7285", "#e8a10c", "#868e96")
+CLUSTER_COLOURS = ("#3366cc", "#dc6a12", "#2f9e44", "#c2255c", "#7048e8", "#0b7285", "#e8a10c", "#868e96")
 
 
 def show(z: Int[np.ndarray, "j"]) -> str:
-    """The clusters as sets of point numbers, such as {1,2,5} {3,4}."""
+    """Returns the clusters as sets of point numbers, such as {1,2,5} {3,4}."""
     labels = [k for k in dict.fromkeys(z.tolist()) if k != ABSENT]
     sets = [",".join(str(j + 1) for j in np.flatnonzero(z == k)) for k in labels]
     return " ".join(f"{{{s}}}" for s in sets)
 
 
 def words(x: Float[np.ndarray, "j d"]) -> list[list[float]]:
-    """The points, to two decimals."""
+    """Returns the points, to two decimals."""
     return [[round(float(v), 2) for v in point] for point in x]
 
 
 def picture(figure: FigureBase, x: Float[np.ndarray, "j d"], programs: Any, evaluator: Any) -> None:
-    """One panel for each (program, probability), its clusters coloured and numbered."""
+    """Draws a panel for each (program, probability), with clusters coloured and numbered."""
     axes = figure.subplots(1, len(programs), sharex=True, sharey=True, squeeze=False)[0]
     for axis, (z, probability) in zip(axes, programs, strict=True):
         scatter(axis, x, z)
@@ -34,10 +34,10 @@ def picture(figure: FigureBase, x: Float[np.ndarray, "j d"], programs: Any, eval
 
 
 def scatter(axis: Axes, x: Float[np.ndarray, "j d"], z: Int[np.ndarray, "j"]) -> None:
-    """The first two coordinates of the points, coloured by cluster."""
+    """Draws the first two coordinates of the points, coloured by cluster."""
     here = z != ABSENT
     across, up = x[here, 0], x[here, 1] if x.shape[1] > 1 else np.zeros(int(here.sum()))
-    axis.scatter(across, up, c=[COLOURS[k % len(COLOURS)] for k in z[here]], s=22, zorder=3)
+    axis.scatter(across, up, c=[CLUSTER_COLOURS[k % len(CLUSTER_COLOURS)] for k in z[here]], s=22, zorder=3)
     reach = max(2.5, 1.15 * float(np.abs(x[here]).max()))  # one scale for all groups, unless one reaches further
     axis.set(xticks=[], yticks=[], aspect="equal", xlim=(-reach, reach), ylim=(-reach, reach))
 
@@ -45,7 +45,7 @@ def scatter(axis: Axes, x: Float[np.ndarray, "j d"], z: Int[np.ndarray, "j"]) ->
 def predictive(
     axis: Axes, x: Float[np.ndarray, "j d"], z: Int[np.ndarray, "j"], sigma: Float[np.ndarray, "d d"]
 ) -> None:
-    """Each cluster's posterior predictive as ellipses of one and two standard deviations, in grey."""
+    """Draws each cluster's posterior predictive as grey ellipses of one and two standard deviations."""
     precision = np.linalg.inv(sigma)
     for k in sorted(set(z.tolist()) - {ABSENT}):
         members = x[z == k]

@@ -17,7 +17,7 @@ from wakesleep.data import downloads as datasets
 from wakesleep.domains.contract import Dataset
 from wakesleep.domains.timeseries.evaluator import GaussianProcess
 from wakesleep.domains.timeseries.kernels import layout
-from wakesleep.domains.timeseries.language import ALL, Kernel, kernel_names, program, rules
+from wakesleep.domains.timeseries.language import ALL_KERNELS, Kernel, kernel_names, program, rules
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.networks import KernelPrior, SeriesRecognition
 from wakesleep.domains.timeseries.records import Record, is_even, observe, shorten, tidy
@@ -42,10 +42,10 @@ class Settings:
     """drawn (from random expressions), embedded (carbon dioxide at Mauna Loa), ucr (1,000 series of the archive) or
     classic (15 series of the literature)."""
     observations: int = 0
-    """How many of them: 0 for all, which is 100 where they are drawn."""
+    """The number of series; 0 takes all, or 100 where they are drawn."""
     points: int = 256
     """The most points of a series; longer ones are resampled."""
-    kernels: str = ALL
+    kernels: str = ALL_KERNELS
     """The kernels of expressions; the paper's are "C SE Per WN"."""
     scaled: bool = True
     """Every term has a variance of its own; else, as in the paper, a factor C gives one."""
@@ -67,7 +67,7 @@ class Settings:
 
 
 def load(settings: Settings) -> Dataset:
-    """The series of a user's table where one is named, else those asked for."""
+    """Reads the series of the user's table where one is named, else of the source that the settings name."""
     if settings.data is None and settings.series == "drawn":
         _, data = draw(jax.random.key(settings.data_seed), settings.observations or 100, settings.points)
         names = [f"series {i}" for i in range(len(data))]
@@ -85,7 +85,7 @@ def load(settings: Settings) -> Dataset:
 
 
 def records(source: str) -> list[Record]:
-    """The series of a source, tidied."""
+    """Returns the series of a source, tidied."""
     if source == "embedded":
         return read_records(Path(str(files(__package__) / "co2.csv")))
     if source == "classic":
@@ -94,14 +94,14 @@ def records(source: str) -> list[Record]:
 
 
 def classic(name: str) -> Record:
-    """One of the classic series; its times are years."""
+    """Returns one of the classic series; its times are years."""
     t, v = np.loadtxt(datasets.find(f"timeseries_classic/{name}.csv"), delimiter=",", skiprows=1).T
     return tidy(Record(name, t, v, "years"))
 
 
 @cache
 def ucr() -> tuple[Record, ...]:
-    """The 1,000 series of the archive at their native lengths."""
+    """Returns the 1,000 series of the archive at their native lengths."""
     with np.load(datasets.find("ucr/ucr1000.npz")) as file:
         values, offsets, kinds, names = (file[k] for k in ("values", "offsets", "dataset", "dataset_names"))
     parts = [values[a:b].astype(float) for a, b in pairwise(offsets)]
@@ -112,7 +112,7 @@ def ucr() -> tuple[Record, ...]:
 
 
 def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
-    """An untrained model: broad priors; Toeplitz likelihoods where every series is on a regular grid."""
+    """Returns an untrained model: broad priors; Toeplitz likelihoods where every series is on a regular grid."""
     key_prior, key_recognition = jax.random.split(key)
     x: Series = data.x
     grammar = rules(settings.kernels, settings.scaled)
@@ -126,13 +126,13 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
 
 
 def programs(settings: Settings, data: Observations) -> Kernel | None:
-    """There are too many to list."""
+    """Returns None: there are too many expressions to list."""
     return None
 
 
 @eqx.filter_jit
 def draw(key: Key[Array, ""], count: int, points: int) -> tuple[Int[Array, "n t"], Observations]:
-    """Expressions of `TRUTHS` in turn, and a series drawn from each, its variables clear enough to be seen."""
+    """Draws a series from each expression of `TRUTHS` in turn, with variables clear enough to be seen."""
     tokens = _truths(count)
     x = jax.vmap(GaussianProcess(points).draw)(
         jax.random.split(jax.random.split(key)[1], count), true_variables(key, count), tokens
@@ -141,7 +141,7 @@ def draw(key: Key[Array, ""], count: int, points: int) -> tuple[Int[Array, "n t"
 
 
 def true_variables(key: Key[Array, ""], count: int) -> Float[Array, "n v"]:
-    """The variables with which `draw` draws: noise of a tenth, lengths and periods that a series has room for."""
+    """Returns the variables that `draw` uses: noise of a tenth, and lengths and periods that fit the series."""
     centre = jnp.log(jnp.array([0.1, 0.5, 1.0, 1.0, 1.0, 0.1, 0.3, 0.2, 0.9, 0.1, 0.8, 1.0]))
     spread = jnp.array([0.4, 0.3, 0.3, 0.3, 0.2, 0.6, 0.4, 0.4, 0.2, 0.5, 0.3, 0.0])
     kind = jax.vmap(lambda tokens: layout(tokens, True).kind)(_truths(count))
@@ -153,7 +153,7 @@ def _truths(count: int) -> Int[Array, "n t"]:
 
 
 def normalise(x: Series) -> Series:
-    """The series with zero mean and unit variance."""
+    """Returns the series with zero mean and unit variance."""
     weight = x.present / jnp.sum(x.present)
     mean = weight @ x.values
     deviation = jnp.sqrt(weight @ (x.values - mean) ** 2)

@@ -12,7 +12,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from wakesleep.core.model import Evaluator, Scalar, frozen
 from wakesleep.domains.timeseries import variational
-from wakesleep.domains.timeseries.kernels import KINDS, NONE, Layout, covariance, differentiable, layout
+from wakesleep.domains.timeseries.kernels import IDLE, VARIABLE_KINDS, Layout, covariance, differentiable, layout
 from wakesleep.domains.timeseries.language import MOST_VARIABLES, Kernel
 from wakesleep.domains.timeseries.likelihood import Series, by_cholesky, by_levinson, spacing
 
@@ -54,27 +54,27 @@ class GaussianProcess(Evaluator):
     """Iterations of BFGS in one visit."""
 
     def __init__(self, points: int, scaled: bool = True, regular: bool = True, steps: int = 20):
-        self.mean = jnp.array([START_MEAN[k] for k in KINDS])
-        self.log_std = jnp.full(len(KINDS), np.log(START_STD), jnp.float32)
+        self.mean = jnp.array([START_MEAN[k] for k in VARIABLE_KINDS])
+        self.log_std = jnp.full(len(VARIABLE_KINDS), np.log(START_STD), jnp.float32)
         self.points, self.scaled, self.regular, self.steps = points, scaled, regular, steps
 
     def prior(self, shape: Layout) -> Prior:
-        """The priors of the variables of an expression."""
+        """Returns the priors of the variables of an expression."""
         # One more kind, for what is idle.
         mean, log_std = (jnp.append(a, 0.0)[shape.kind] for a in (self.mean, self.log_std))
-        return Prior(mean, log_std, shape.kind < NONE)
+        return Prior(mean, log_std, shape.kind < IDLE)
 
     def log_prob(self, x: Series, z: Kernel) -> Scalar:
-        """The lower bound E_q[log p(x | theta)] - KL(q || p); only the second depends on what is learned."""
+        """Returns E_q[log p(x | theta)] - KL(q || p), a lower bound; only the KL depends on what is learned."""
         shape = layout(z.tokens, self.scaled)
         mean, log_std, active = self.prior(shape)
         expected = self.expected(frozen(x), frozen(z))
         return expected - variational.divergence(z.mean, z.root, active, mean, log_std)
 
     def expected(self, x: Series, z: Kernel) -> Scalar:
-        """E_q[log p(x | theta)] over ten points; minus infinity where any of them is impossible."""
+        """Returns E_q[log p(x | theta)] over ten points; minus infinity where any of them is impossible."""
         shape = layout(z.tokens, self.scaled)
-        active = shape.kind < NONE
+        active = shape.kind < IDLE
         with jax.enable_x64(True):
             root, mean = z.root.astype(jnp.float64), z.mean.astype(jnp.float64)
             thetas = mean[None] + variational.points(active) @ root.T
@@ -83,20 +83,20 @@ class GaussianProcess(Evaluator):
         return jnp.where(jnp.any(active) & (value > -jnp.inf), value, -jnp.inf)
 
     def likelihood(self, theta: Float[Array, "v"], shape: Layout, x: Series) -> tuple[Scalar, Float[Array, "v"]]:
-        """log p(x | theta) and its gradient."""
+        """Returns log p(x | theta) and its gradient."""
         k, back = differentiable(theta, shape, self.lags(x))
         value, gradient = by_levinson(k, x) if self.regular else by_cholesky(k, x)
         return value, back(gradient)
 
     def lags(self, x: Series) -> Float[Array, "*lags"]:
-        """The lags at which the covariance is needed."""
+        """Returns the lags at which the covariance is needed."""
         times = x.times.astype(jnp.float64)
         if self.regular:
             return jnp.arange(times.shape[0]) * spacing(x._replace(times=times))
         return jnp.abs(times[:, None] - times[None, :])
 
     def refine(self, z: Kernel, x: Series) -> Kernel:
-        """The program with its Gaussian fitted further: the mean climbs, the covariance is found anew."""
+        """Returns the program with its Gaussian fitted further: BFGS moves the mean, curvature gives the covariance."""
         model, x = frozen(self), frozen(x)
         shape = layout(z.tokens, self.scaled)
         prior = model.prior(shape)
@@ -114,14 +114,14 @@ class GaussianProcess(Evaluator):
             return Kernel(z.tokens, top.theta.astype(jnp.float32), root.astype(jnp.float32))
 
     def sample(self, key: Key[Array, ""], z: Kernel) -> Series:
-        """A series on a regular grid, its variables drawn from their priors."""
+        """Draws the variables from their priors, and a series on a regular grid."""
         key_theta, key_x = jax.random.split(key)
         mean, log_std, _ = self.prior(layout(z.tokens, self.scaled))
         theta = mean + jnp.exp(log_std) * jax.random.normal(key_theta, mean.shape)
         return self.draw(key_x, theta, z.tokens)
 
     def draw(self, key: Key[Array, ""], theta: Float[Array, "v"], tokens: Int[Array, "t"]) -> Series:
-        """A series on a regular grid with those variables."""
+        """Draws a series on a regular grid with those variables."""
         times = jnp.linspace(-0.5, 0.5, self.points)
         noise = jax.random.normal(key, (self.points,))
         shape = layout(tokens, self.scaled)
@@ -134,6 +134,6 @@ class GaussianProcess(Evaluator):
 
 
 def begin(tokens: Int[Array, "t"], mean: Float[Array, "v"] | None = None, spread: float = 0.3) -> Kernel:
-    """A program that carries a Gaussian not yet fitted."""
+    """Returns a program that carries a Gaussian not yet fitted."""
     start = jnp.zeros(MOST_VARIABLES) if mean is None else mean
     return Kernel(tokens, start, spread * jnp.eye(MOST_VARIABLES))

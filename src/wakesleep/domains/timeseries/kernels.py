@@ -13,33 +13,45 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from wakesleep.domains.timeseries.language import (
-    ALONE,
     DECAYING,
+    KERNEL_SPELLINGS,
     LIN,
     M12,
     M32,
     MOST_VARIABLES,
+    MULTIPLY,
     PER,
     RW,
     SE,
-    SPELLINGS,
-    TIMES,
+    SINGLE_KERNELS,
     WN,
     C,
 )
 
-KINDS = ("noise", "constant", "slope", "wander", "amplitude", "SE", "M12", "M32", "roundness", "period", "decay")
-"""Kinds of variables, each with a prior of its own; a decay is the length of one that multiplies a Per."""
-NOISE, CONSTANT, SLOPE, WANDER, AMPLITUDE, LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3, 4, 5, 8, 9, 10
-NONE = len(KINDS)
-FLOOR = 1e-3
+VARIABLE_KINDS = (
+    "noise",
+    "constant",
+    "slope",
+    "wander",
+    "amplitude",
+    "SE",
+    "M12",
+    "M32",
+    "roundness",
+    "period",
+    "decay",
+)
+"""The kinds of variables, each with a prior of its own; a decay is the length of a kernel that multiplies a Per."""
+NOISE, CONSTANT, SLOPE, WANDER, AMPLITUDE, SE_LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3, 4, 5, 8, 9, 10
+IDLE = len(VARIABLE_KINDS)
+LEAST_NOISE_DEVIATION = 1e-3
 """Every series has noise of at least this standard deviation: a thousandth of its own. It is part of the model."""
-FAR = 10.0
-"""A random walk forgets where it was over so many spans: within a few it is one, and it stays stationary."""
-SCALE_KIND = np.full(len(SPELLINGS), AMPLITUDE, np.int32)
+WALK_LENGTH_SPANS = 10.0
+"""The length of the random walk, in spans: it is stationary, and close to Brownian motion within a span."""
+SCALE_KIND = np.full(len(KERNEL_SPELLINGS), AMPLITUDE, np.int32)
 SCALE_KIND[[WN, C, LIN, RW]] = NOISE, CONSTANT, SLOPE, WANDER
-LENGTH_KIND = np.full(len(SPELLINGS), NONE, np.int32)
-LENGTH_KIND[[SE, M12, M32, PER]] = LENGTH, LENGTH + 1, LENGTH + 2, ROUNDNESS
+LENGTH_KIND = np.full(len(KERNEL_SPELLINGS), IDLE, np.int32)
+LENGTH_KIND[[SE, M12, M32, PER]] = SE_LENGTH, SE_LENGTH + 1, SE_LENGTH + 2, ROUNDNESS
 
 
 class Layout(NamedTuple):
@@ -51,19 +63,19 @@ class Layout(NamedTuple):
     place: Float[Array, "l 3 v"]
     """One-hot: the packed variable that is the scale, the length and the period of a leaf; zero where it has none."""
     kind: Int[Array, "v"]
-    """The kind of each packed variable, NONE where it is idle."""
+    """The kind of each packed variable, IDLE where it is idle."""
 
 
 def layout(tokens: Int[Array, "t"], scaled: bool) -> Layout:
-    """The layout of an expression."""
+    """Returns the layout of an expression."""
     leaf = tokens[0::2]
     after = jnp.concatenate([tokens[1::2], jnp.zeros(leaf.shape[0] - tokens[1::2].shape[0], tokens.dtype)])
-    joins = after == TIMES
+    joins = after == MULTIPLY
     joined = jnp.concatenate([jnp.zeros(1, bool), joins[:-1]])
     following = jnp.concatenate([leaf[1:], jnp.zeros(1, leaf.dtype)])
     decaying = _among(leaf, DECAYING)
     periodic = leaf == PER
-    scale = _among(leaf, (C, *ALONE)) | ((decaying | periodic) & ~joined if scaled else jnp.zeros_like(joined))
+    scale = _among(leaf, (C, *SINGLE_KERNELS)) | ((decaying | periodic) & ~joined if scaled else jnp.zeros_like(joined))
     has = jnp.stack([scale, decaying | periodic, periodic], axis=1)
     decay = decaying & joins & (following == PER)
     lengths = jnp.where(decay, DECAY, jnp.asarray(LENGTH_KIND)[leaf])
@@ -71,7 +83,7 @@ def layout(tokens: Int[Array, "t"], scaled: bool) -> Layout:
     position = jnp.cumsum(has.reshape(-1)).reshape(has.shape) - 1
     place = (position[..., None] == np.arange(MOST_VARIABLES, dtype=np.int32)[None, None]) & has[..., None]
     found = jnp.sum(place * kinds[..., None], axis=(0, 1))
-    kind = jnp.where(jnp.any(place, axis=(0, 1)), found, NONE)
+    kind = jnp.where(jnp.any(place, axis=(0, 1)), found, IDLE)
     return Layout(leaf, joined, place.astype(jnp.float32), kind)
 
 
@@ -85,18 +97,18 @@ class Covariance(NamedTuple):
     stationary: Float[Array, "*lags"]
     nugget: Float[Array, ""]
     slope: Float[Array, ""]
-    """Of the kernel slope * u * u', u being the time from the middle of the observed span."""
+    """The coefficient of the kernel slope * u * u', u being the time from the middle of the observed span."""
 
 
 def covariance(theta: Float[Array, "v"], shape: Layout, lags: Float[Array, "*lags"]) -> Covariance:
-    """The covariance that the variables give at those lags, which are not negative."""
+    """Returns the covariance that the variables give at those lags, which are not negative."""
     return differentiable(theta, shape, lags)[0]
 
 
 def differentiable(
     theta: Float[Array, "v"], shape: Layout, lags: Float[Array, "*lags"]
 ) -> tuple[Covariance, Callable[[Covariance], Float[Array, "v"]]]:
-    """The covariance, and the function that pulls a gradient with respect to it back to the variables.
+    """Returns the covariance, and the function that pulls a gradient with respect to it back to the variables.
 
     A product of kernels is exp of a sum, and at most one of its factors has a polynomial before the exp: so a term
     is the sum over its leaves, and all leaves are computed as one array. The derivatives are written out because
@@ -104,8 +116,11 @@ def differentiable(
     """
     scale, length, period = jnp.moveaxis(jnp.tensordot(shape.place.astype(theta.dtype), theta, 1), 1, 0)
     walks = shape.leaf == RW
-    # A walk of variance s^2 a span: FAR / 2 s^2 exp(-d / FAR).
-    scale, length = scale + jnp.where(walks, 0.5 * np.log(FAR / 2), 0.0), jnp.where(walks, np.log(FAR), length)
+    # A walk of variance s^2 a span: (l / 2) s^2 exp(-d / l), l being WALK_LENGTH_SPANS.
+    scale, length = (
+        scale + jnp.where(walks, 0.5 * np.log(WALK_LENGTH_SPANS / 2), 0.0),
+        jnp.where(walks, np.log(WALK_LENGTH_SPANS), length),
+    )
     member = _terms(shape).astype(theta.dtype)
     leaves = _leaves(shape.leaf, length, period, lags.reshape(-1))
     stationary = (shape.leaf >= C) & (shape.leaf != LIN) & (shape.leaf != WN)
@@ -120,19 +135,21 @@ def differentiable(
         by_period = jnp.sum(weighted * leaves.by_period, axis=1)
         return jnp.tensordot(jnp.stack([by_scale, by_length, by_period], axis=1), shape.place.astype(theta.dtype), 2)
 
-    parts = Covariance(jnp.sum(terms, axis=0).reshape(lags.shape), FLOOR**2 + jnp.sum(noise), jnp.sum(line))
+    parts = Covariance(
+        jnp.sum(terms, axis=0).reshape(lags.shape), LEAST_NOISE_DEVIATION**2 + jnp.sum(noise), jnp.sum(line)
+    )
     return parts, back
 
 
 def components(theta: Float[Array, "v"], shape: Layout, lags: Float[Array, "*lags"]) -> Float[Array, "l *lags"]:
-    """The stationary covariance of each term alone."""
+    """Returns the stationary covariance of each term alone."""
     member = _terms(shape)
     keep = lambda row: shape._replace(leaf=jnp.where(row, shape.leaf, 0))  # noqa: E731
     return jax.vmap(lambda row: covariance(theta, keep(row), lags).stationary)(member)
 
 
 def _terms(shape: Layout) -> Bool[Array, "l l"]:
-    """Which leaves belong to each term."""
+    """Returns a mask of the leaves that belong to each term."""
     term = jnp.cumsum(~shape.joined) - 1
     return (term[None] == np.arange(term.shape[0])[:, None]) & (shape.leaf > 0)[None]
 

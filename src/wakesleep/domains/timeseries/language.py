@@ -17,14 +17,14 @@ from jaxtyping import Array, Float, Int
 from wakesleep.core.networks import END, Grammar, grammar
 from wakesleep.errors import Refusal
 
-SPELLINGS = ("", "+", "*", "C", "Lin", "RW", "SE", "M12", "M32", "Per", "WN")
-TOKEN = {spelling: token for token, spelling in enumerate(SPELLINGS)}
-PLUS, TIMES, C, LIN, RW, SE, M12, M32, PER, WN = range(1, 11)
+KERNEL_SPELLINGS = ("", "+", "*", "C", "Lin", "RW", "SE", "M12", "M32", "Per", "WN")
+KERNEL_TOKENS = {spelling: token for token, spelling in enumerate(KERNEL_SPELLINGS)}
+ADD, MULTIPLY, C, LIN, RW, SE, M12, M32, PER, WN = range(1, 11)
 DECAYING = (SE, M12, M32)
-ALONE = (LIN, RW, WN)
+SINGLE_KERNELS = (LIN, RW, WN)
 """Kernels that are no factor of a product."""
-PAPER = "C SE Per WN"
-ALL = "C Lin RW SE M12 M32 Per WN"
+PAPER_KERNELS = "C SE Per WN"
+ALL_KERNELS = "C Lin RW SE M12 M32 Per WN"
 MOST_VARIABLES = 12
 """The most continuous variables that an expression may have."""
 MOST_PERIODIC = 2
@@ -44,27 +44,27 @@ class Kernel(NamedTuple):
 
 
 @cache
-def rules(kernels: str = ALL, scaled: bool = True) -> Grammar:
-    """The automaton that writes canonical expressions over those kernels, and no others.
+def rules(kernels: str = ALL_KERNELS, scaled: bool = True) -> Grammar:
+    """Returns the automaton that writes canonical expressions over those kernels, and no others.
 
     Where expressions are `scaled`, every term has a variance of its own; else, as in the paper, a factor C gives one.
     """
-    known = {TOKEN[name] for name in kernel_names(kernels)}
+    known = {KERNEL_TOKENS[name] for name in kernel_names(kernels)}
 
     def move(state: tuple, kind: int) -> tuple | None:
         previous, term, operand, left = state
         if operand:
             return _factor(state, kind, scaled) if kind in known else None
-        if kind == TIMES:
+        if kind == MULTIPLY:
             return (previous, term, True, left)
-        whole = term >= previous and not (term == previous and len(term) == 1 and term[0] in (C, *ALONE))
-        return (term, (), True, left) if whole and kind in (END, PLUS) else None
+        whole = term >= previous and not (term == previous and len(term) == 1 and term[0] in (C, *SINGLE_KERNELS))
+        return (term, (), True, left) if whole and kind in (END, ADD) else None
 
-    return grammar(list(range(len(SPELLINGS))), ((), (), True, MOST_VARIABLES), move)
+    return grammar(list(range(len(KERNEL_SPELLINGS))), ((), (), True, MOST_VARIABLES), move)
 
 
 def _factor(state: tuple, kind: int, scaled: bool) -> tuple | None:
-    """The state after a kernel, if it may come there and leaves variables to spare."""
+    """Returns the state after a kernel; None where it may not come there or needs too many variables."""
     previous, term, _, left = state
     new = (*term, kind)
     left -= variables_of(kind, not term, scaled)
@@ -74,15 +74,15 @@ def _factor(state: tuple, kind: int, scaled: bool) -> tuple | None:
 
 
 def variables_of(kind: int, first: bool, scaled: bool) -> int:
-    """How many continuous variables a kernel brings, the first of its term or not."""
-    if kind in (C, *ALONE):
+    """Returns how many continuous variables a kernel brings, the first of its term or not."""
+    if kind in (C, *SINGLE_KERNELS):
         return 1
     return (2 if kind == PER else 1) + (scaled and first)
 
 
 def _is_product(term: Term, scaled: bool) -> bool:
-    """Whether the factors are in order, and none of them is idle beside the others."""
-    alone = (C, *ALONE) if scaled else ALONE
+    """Returns whether the factors are in order, and none of them is idle beside the others."""
+    alone = (C, *SINGLE_KERNELS) if scaled else SINGLE_KERNELS
     return (
         list(term) == sorted(term)
         and (len(term) == 1 or not set(term) & set(alone))
@@ -93,10 +93,10 @@ def _is_product(term: Term, scaled: bool) -> bool:
 
 
 def kernel_names(kernels: str) -> list[str]:
-    """The names in a list of kernels, of which one must be more than noise."""
+    """Returns the names in a list of kernels; refuses a list of noise, constants and lines alone."""
     names = kernels.replace(",", " ").split()
     for name in names:
-        if name not in ALL.split():
+        if name not in ALL_KERNELS.split():
             raise Refusal(f"kernels must be some of {ALL.replace(' ', ', ')}, but {name!r} was given.")
     if not set(names) & {"SE", "M12", "M32", "Per"}:
         raise Refusal(f"kernels must include one of SE, M12, M32 and Per, but {kernels!r} was given.")
@@ -104,43 +104,43 @@ def kernel_names(kernels: str) -> list[str]:
 
 
 def terms_of(tokens: Iterable[int]) -> Terms:
-    """The terms of a program, each the tuple of its factors."""
+    """Returns the terms of a program, each the tuple of its factors."""
     text = [t for t in tokens if t != END]
     terms: list[list[int]] = [[]]
     for token in text:
-        if token == PLUS:
+        if token == ADD:
             terms.append([])
-        elif token != TIMES:
+        elif token != MULTIPLY:
             terms[-1].append(token)
     return tuple(tuple(term) for term in terms)
 
 
 def flatten(terms: Terms) -> list[int]:
-    """The tokens of a sum of products, in the order given."""
+    """Returns the tokens of a sum of products, in the order given."""
     tokens: list[int] = []
     for term in terms:
-        tokens += [PLUS] * bool(tokens)
+        tokens += [ADD] * bool(tokens)
         for i, factor in enumerate(term):
-            tokens += [TIMES] * bool(i) + [factor]
+            tokens += [MULTIPLY] * bool(i) + [factor]
     return tokens
 
 
 def canonical(terms: Iterable[Term], scaled: bool = True) -> Terms | None:
-    """The one spelling of a sum of products; None where it is not in the language."""
+    """Returns the one spelling of a sum of products; None where it is not in the language."""
     found: list[Term] = []
     for term in terms:
         simple = _simplify(term, scaled)
         if not simple or not _is_product(simple, scaled):
             return None
         # Two constants, two lines, two walks and two noises are one each.
-        if len(simple) > 1 or simple[0] not in (C, *ALONE) or simple not in found:
+        if len(simple) > 1 or simple[0] not in (C, *SINGLE_KERNELS) or simple not in found:
             found.append(simple)
     cost = sum(variables_of(f, i == 0, scaled) for term in found for i, f in enumerate(term))
     return tuple(sorted(found)) if found and cost <= MOST_VARIABLES else None
 
 
 def _simplify(term: Term, scaled: bool) -> Term:
-    """A product in order, without the factors that change nothing."""
+    """Returns the factors in order, without those that change nothing."""
     if WN in term and not {LIN, RW} & set(term):
         return (WN,)
     once = [f for f in (SE, M12) if f in term] + [f for f in term if f not in (SE, M12, C)]
@@ -150,7 +150,7 @@ def _simplify(term: Term, scaled: bool) -> Term:
 
 
 def encode(terms: Terms, length: int) -> Int[np.ndarray, "t"] | None:
-    """The program of a canonical sum, or None where it is too long."""
+    """Returns the program of a canonical sum, or None where it is too long."""
     tokens = flatten(terms)
     if len(tokens) > length:
         return None
@@ -158,7 +158,7 @@ def encode(terms: Terms, length: int) -> Int[np.ndarray, "t"] | None:
 
 
 def program(text: str, length: int, scaled: bool = True) -> Int[np.ndarray, "t"]:
-    """The tokens of an expression in the paper's notation, brackets included."""
+    """Returns the tokens of an expression in the paper's notation, brackets included."""
     terms = canonical(parse(text), scaled)
     tokens = None if terms is None else encode(terms, length)
     if tokens is None:
@@ -167,7 +167,7 @@ def program(text: str, length: int, scaled: bool = True) -> Int[np.ndarray, "t"]
 
 
 def parse(text: str) -> Terms:
-    """A bracketed expression multiplied out; the shared variables of a copied factor become free."""
+    """Reads a bracketed expression and multiplies it out; copies of a factor get variables of their own."""
     words = re.findall(r"[()+*]|\w+", text)
     if "".join(words) != re.sub(r"\s", "", text):
         raise Refusal(f"{text!r} is not a kernel expression.")
@@ -192,8 +192,8 @@ def parse(text: str) -> Terms:
             inner = total()
             if words and words.pop(0) == ")":
                 return inner
-        elif word in ALL.split():
-            return ((TOKEN[word],),)
+        elif word in ALL_KERNELS.split():
+            return ((KERNEL_TOKENS[word],),)
         raise Refusal(f"{text!r} is not a kernel expression: a kernel or a bracket is missing.")
 
     found = total()
@@ -203,5 +203,5 @@ def parse(text: str) -> Terms:
 
 
 def text_of(tokens: Iterable[int]) -> str:
-    """An expression as it is printed."""
-    return " + ".join("*".join(SPELLINGS[f] for f in term) for term in terms_of(tokens))
+    """Returns an expression as it is printed."""
+    return " + ".join("*".join(KERNEL_SPELLINGS[f] for f in term) for term in terms_of(tokens))

@@ -24,7 +24,7 @@ class Series(NamedTuple):
 
 
 def spacing(x: Series) -> Float[Array, ""]:
-    """The step of a regular grid."""
+    """Returns the step of a regular grid."""
     return (x.times[-1] - x.times[0]) / (x.times.shape[0] - 1)
 
 
@@ -68,7 +68,7 @@ def levinson(r: Float[Array, "n"], sides: Float[Array, "2 n"], count: Float[Arra
 
 
 def by_levinson(k: Covariance, x: Series) -> tuple[Float[Array, ""], Covariance]:
-    """The log-likelihood on a regular grid and its gradient; `k.stationary` is at the lags 0, 1, ..., n - 1."""
+    """Returns the log-likelihood on a regular grid and its gradient; `k.stationary` is at the lags 0, 1, ..., n - 1."""
     count = jnp.sum(x.present).astype(k.nugget.dtype)
     u, y = (jnp.where(x.present, a, 0.0).astype(k.nugget.dtype) for a in (x.times, x.values))
     solved = levinson(k.stationary.at[0].add(k.nugget), jnp.stack([y, u]), count)
@@ -87,14 +87,14 @@ def by_levinson(k: Covariance, x: Series) -> tuple[Float[Array, ""], Covariance]
 
 
 def correlate(a: Float[Array, "n"], others: Float[Array, "k n"]) -> Float[Array, "k n"]:
-    """sum_j b_j a_{j+k} for each lag k and each b of the others."""
+    """Returns sum_j b_j a_{j+k} for each lag k and each b of `others`."""
     n = a.shape[0]
     product = jnp.fft.rfft(a, 2 * n)[None] * jnp.conj(jnp.fft.rfft(others, 2 * n, axis=1))
     return jnp.fft.irfft(product, 2 * n, axis=1)[:, :n]
 
 
 def by_cholesky(k: Covariance, x: Series) -> tuple[Float[Array, ""], Covariance]:
-    """The same at any times; `k.stationary` is at the lags between every two points."""
+    """Returns the log-likelihood at any times and its gradient; `k.stationary` is at the lags between all points."""
     n = x.times.shape[0]
     there = x.present.astype(k.nugget.dtype)
     both = there[:, None] * there[None, :]

@@ -12,18 +12,18 @@ from wakesleep.core.keys import fused
 from wakesleep.core.model import Prior, Recognition, Scalar, frozen
 from wakesleep.core.networks import Grammar, Lstm, LstmWriter, Opinion, TokenPrior, Writer, read, write
 from wakesleep.domains.timeseries.evaluator import begin
-from wakesleep.domains.timeseries.kernels import KINDS, PERIOD, layout
-from wakesleep.domains.timeseries.language import SPELLINGS, Kernel
+from wakesleep.domains.timeseries.kernels import PERIOD, VARIABLE_KINDS, layout
+from wakesleep.domains.timeseries.language import KERNEL_SPELLINGS, Kernel
 from wakesleep.domains.timeseries.likelihood import Series
 
-GRID, FREQUENCIES = 64, 128
-"""Recognition sees the series at so many times, and so many frequencies from one cycle a span upward."""
-OVERSAMPLED = 2
-FAINTEST = 1e-4
+GRID_POINTS, MOST_CYCLES = 64, 128
+"""Recognition sees the series at `GRID_POINTS` times, and its power at frequencies from 1 to `MOST_CYCLES` a span."""
+FREQUENCIES_A_CYCLE = 2
+LEAST_POWER = 1e-4
 GUESS_SHARE = 0.1
-"""A tenth of the tokens may be any, so that recognition never proposes only what it has learned."""
+"""The share of tokens that recognition draws from all, so that it never proposes only what it has learned."""
 # Where a fit begins: mean and spread, in log-space, for each kind of variable; periods come from the periodogram.
-BEGIN = {
+START_MEAN_AND_SPREAD = {
     "noise": (-2.0, 0.7),
     "constant": (-1.0, 0.3),
     "slope": (0.5, 0.5),
@@ -43,16 +43,16 @@ class Encoded(NamedTuple):
 
     features: Float[Array, "d"]
     log_power: Float[Array, "f"]
-    """Of each frequency, from which the first guess of a period is drawn."""
+    """The log-power of each frequency, from which the first guess of a period is drawn."""
 
 
 def frequencies() -> Float[np.ndarray, "f"]:
-    """The frequencies of the periodogram, in cycles a span."""
-    return 1 + np.arange(FREQUENCIES * OVERSAMPLED) / OVERSAMPLED
+    """Returns the frequencies of the periodogram, in cycles a span."""
+    return 1 + np.arange(MOST_CYCLES * FREQUENCIES_A_CYCLE) / FREQUENCIES_A_CYCLE
 
 
 def periodogram(x: Series) -> Float[Array, "f"]:
-    """The logarithm of the share of each frequency in the power of a series without its linear trend."""
+    """Returns the logarithm of the share of each frequency in the power of a series without its linear trend."""
     weight = x.present.astype(jnp.float32)
     count = jnp.maximum(jnp.sum(weight), 1.0)
     u = weight * (x.times - weight @ x.times / count)
@@ -61,14 +61,14 @@ def periodogram(x: Series) -> Float[Array, "f"]:
     angle = 2 * np.pi * frequencies()[:, None] * x.times[None]
     power = (jnp.cos(angle) @ y) ** 2 + (jnp.sin(angle) @ y) ** 2
     power = jnp.where(frequencies() <= count / 2, power, 0.0)
-    return jnp.log(FAINTEST / power.shape[0] + power / jnp.maximum(jnp.sum(power), 1e-9))
+    return jnp.log(LEAST_POWER / power.shape[0] + power / jnp.maximum(jnp.sum(power), 1e-9))
 
 
 def first_guess(key: Key[Array, ""], tokens: Int[Array, "t"], scaled: bool, log_power: Float[Array, "f"]) -> Kernel:
-    """A program with variables from which a fit can begin."""
+    """Draws variables from which a fit can begin, and returns the program with them."""
     key_period, key_other = jax.random.split(fused(key))
     kind = layout(tokens, scaled).kind
-    where, spread = (jnp.array([*(BEGIN[k][i] for k in KINDS), 0.0])[kind] for i in (0, 1))
+    where, spread = (jnp.array([*(START_MEAN_AND_SPREAD[k][i] for k in VARIABLE_KINDS), 0.0])[kind] for i in (0, 1))
     drawn = where + spread * jax.random.normal(key_other, kind.shape)
     slots = jax.random.categorical(key_period, log_power, shape=kind.shape)
     periods = -jnp.log(jnp.asarray(frequencies(), jnp.float32)[slots])
@@ -86,13 +86,13 @@ class KernelPrior(Prior):
         self.scaled = scaled
 
     def sample(self, key: Key[Array, ""], c: Any) -> Kernel:
-        """An expression, its variables anywhere."""
+        """Draws an expression; its variables are arbitrary."""
         key_tokens, key_start = jax.random.split(key)
-        anywhere = jnp.where(frequencies() < FREQUENCIES / 4, 0.0, -1e9)
+        anywhere = jnp.where(frequencies() < MOST_CYCLES / 4, 0.0, -1e9)
         return first_guess(key_start, self.tokens.sample(key_tokens, c), self.scaled, anywhere)
 
     def log_prob(self, z: Kernel, c: Any) -> Scalar:
-        """log p(tokens)."""
+        """Returns log p(tokens)."""
         return self.tokens.log_prob(z.tokens, c)
 
 
@@ -107,24 +107,24 @@ class SeriesWriter(Writer):
 
     def __init__(self, key: Key[Array, ""], hidden: int):
         keys = jax.random.split(key, 4)
-        self.lstm = Lstm(keys[0], len(SPELLINGS), hidden)
+        self.lstm = Lstm(keys[0], len(KERNEL_SPELLINGS), hidden)
         self.begin_map = _start(keys[1], hidden, hidden)
         self.mix = _start(keys[2], 2 * hidden, hidden)
-        self.output = 0.3 * _start(keys[3], hidden, len(SPELLINGS))
+        self.output = 0.3 * _start(keys[3], hidden, len(KERNEL_SPELLINGS))
         self.bias = jnp.asarray(start_bias(), jnp.float32)
 
     def begin(self, h: Float[Array, "d"]) -> tuple[Array, Array]:
-        """The LSTM's state, from the series."""
+        """Returns the LSTM's first state, from the series."""
         output = jnp.tanh(h @ self.begin_map)
         return output, jnp.zeros_like(output)
 
     def step(self, state: tuple[Array, Array], token: Int[Array, ""]) -> tuple[tuple[Array, Array], Float[Array, "h"]]:
-        """One step of the LSTM."""
+        """Returns the LSTM's state and output after a token."""
         state = self.lstm(state, token)
         return state, state[0]
 
     def opinion(self, output: Float[Array, "h"], h: Float[Array, "d"]) -> Opinion:
-        """From what was written and from the series."""
+        """Returns logits from the LSTM's output and from the series."""
         mixed = jnp.tanh(jnp.concatenate([output, h]) @ self.mix)
         logits = mixed @ self.output + self.bias
         return Opinion(logits, jnp.ones_like(logits), GUESS_SHARE)
@@ -147,37 +147,37 @@ class SeriesRecognition(Recognition):
 
     def __init__(self, key: Key[Array, ""], hidden: int, rules: Grammar, length: int, scaled: bool):
         keys = jax.random.split(key, 3)
-        inputs = GRID + FREQUENCIES * OVERSAMPLED + 2
+        inputs = GRID_POINTS + MOST_CYCLES * FREQUENCIES_A_CYCLE + 2
         self.first, self.first_bias = _start(keys[0], inputs, hidden), jnp.zeros(hidden)
         self.second, self.second_bias = _start(keys[1], hidden, hidden), jnp.zeros(hidden)
         self.writer = SeriesWriter(keys[2], hidden)
         self.rules, self.length, self.scaled = rules, length, scaled
 
     def encode(self, x: Series, c: Any) -> Encoded:
-        """The features, once for all proposals."""
+        """Returns the features of a series, computed once for all proposals."""
         log_power = periodogram(x)
         seen = jnp.concatenate([look(x), 0.3 * log_power + 2.0])
         hidden = jnp.tanh(seen @ self.first + self.first_bias)
         return Encoded(jnp.tanh(hidden @ self.second + self.second_bias), frozen(log_power))
 
     def sample(self, key: Key[Array, ""], h: Encoded) -> Kernel:
-        """An expression, its variables where a fit may begin."""
+        """Draws an expression with variables from which a fit can begin."""
         key_tokens, key_start = jax.random.split(key)
         tokens = write(key_tokens, self.writer, h.features, self.rules, self.length)
         return first_guess(key_start, tokens, self.scaled, h.log_power)
 
     def log_prob(self, z: Kernel, h: Encoded) -> Scalar:
-        """log r(tokens | x)."""
+        """Returns log r(tokens | x)."""
         return read(z.tokens, self.writer, h.features, self.rules)
 
 
 def look(x: Series) -> Float[Array, "g"]:
-    """The series at equal distances, scaled to unit variance, and how rough it is: the size of its differences."""
+    """Returns the series on a grid, scaled to unit variance, and its roughness: the size of its differences."""
     weight = x.present.astype(jnp.float32)
     count = jnp.maximum(jnp.sum(weight), 1.0)
     centred = weight * (x.values - weight @ x.values / count)
     scaled = centred * jax.lax.rsqrt(jnp.sum(centred**2) / count + 1e-9)
-    grid = jnp.interp(jnp.linspace(-0.5, 0.5, GRID), x.times, scaled)
+    grid = jnp.interp(jnp.linspace(-0.5, 0.5, GRID_POINTS), x.times, scaled)
     once = weight[1:] * (scaled[1:] - scaled[:-1])
     twice = once[1:] - once[:-1]
     rough = [0.3 * jnp.log(jnp.mean(d**2) + 1e-8) + 1.0 for d in (once, twice)]
@@ -185,8 +185,8 @@ def look(x: Series) -> Float[Array, "g"]:
 
 
 def start_bias() -> Float[np.ndarray, "v"]:
-    """Logits before learning: an expression ends, or goes on, with about equal probability."""
-    bias = np.zeros(len(SPELLINGS))
+    """Returns logits with which an expression ends, or goes on, with about equal probability."""
+    bias = np.zeros(len(KERNEL_SPELLINGS))
     bias[0] = 0.5
     return bias
 

@@ -14,12 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
 
-SAMPLES = 10
-LONGEST_STEP, LEAST_GAIN, SHORTER = 1.0, 1e-4, 0.25
-DIFFERENCE = 1e-4
-FLATTEST = 0.3
+QUADRATURE_POINTS = 10
+LONGEST_STEP, LEAST_GAIN, STEP_SHRINKAGE = 1.0, 1e-4, 0.25
+DIFFERENCE_STEP = 1e-4
+LEAST_CURVATURE = 0.3
 """The least curvature in any direction: no standard deviation is above 1.8 in log-space."""
-FURTHEST = 15.0
+GREATEST_LOG_VARIABLE = 15.0
 """Variables stay between -15 and 15: beyond that no series differs from another."""
 
 Vector = Float[Array, "v"]
@@ -27,7 +27,7 @@ ValueAndGradient = Callable[[Vector], tuple[Float[Array, ""], Vector]]
 
 
 class Climb(NamedTuple):
-    """Where BFGS stands."""
+    """The state of BFGS."""
 
     theta: Vector
     value: Float[Array, ""]
@@ -37,11 +37,11 @@ class Climb(NamedTuple):
     share: Float[Array, ""]
     """The share of the full step that is tried next."""
     beside: Float[Array, "v v"]
-    """The gradients a little along each variable, once the climb is over."""
+    """Gradients a small step along each variable, taken after the climb."""
 
 
 def climb(function: ValueAndGradient, theta: Vector, inverse: Float[Array, "v v"], steps: int) -> Climb:
-    """That many iterations of BFGS uphill, then the curvature at the top.
+    """Runs that many iterations of BFGS uphill, and returns its state with the gradients beside the top.
 
     Each iteration has one evaluation: a step that gains too little is tried shorter. The first stands still. The
     gradients beside the top are taken in the same loop, so that the function is compiled once.
@@ -54,15 +54,15 @@ def climb(function: ValueAndGradient, theta: Vector, inverse: Float[Array, "v v"
         direction = now.inverse @ now.gradient
         direction = direction * jnp.minimum(1.0, LONGEST_STEP / (jnp.max(jnp.abs(direction)) + 1e-12))
         step = now.share * direction
-        beside = now.theta + DIFFERENCE * (np.arange(size) == along)
-        theta = jnp.where(climbing, jnp.clip(now.theta + step, -FURTHEST, FURTHEST), beside)
+        beside = now.theta + DIFFERENCE_STEP * (np.arange(size) == along)
+        theta = jnp.where(climbing, jnp.clip(now.theta + step, -GREATEST_LOG_VARIABLE, GREATEST_LOG_VARIABLE), beside)
         value, gradient = function(theta)
         finite = jnp.isfinite(value) & jnp.all(jnp.isfinite(gradient))
         good = climbing & finite & (value >= now.value + LEAST_GAIN * (step @ now.gradient))
         inverse = _update(now.inverse, theta - now.theta, now.gradient - gradient)
         rows = now.beside.at[along].set(gradient)
         moved = Climb(theta, value, gradient, inverse, jnp.ones_like(value), rows)
-        stayed = now._replace(share=now.share * SHORTER, beside=rows)
+        stayed = now._replace(share=now.share * STEP_SHRINKAGE, beside=rows)
         return jax.tree.map(lambda a, b: jnp.where(good, a, b), moved, stayed)
 
     none, nowhere = jnp.zeros_like(theta), jnp.full_like(theta[0], -jnp.inf)
@@ -71,13 +71,13 @@ def climb(function: ValueAndGradient, theta: Vector, inverse: Float[Array, "v v"
 
 
 def curvature(top: Climb) -> Float[Array, "v v"]:
-    """Minus the second derivatives at the end of a climb, by differences of gradients."""
-    found = (top.gradient[None] - top.beside) / DIFFERENCE
+    """Returns minus the second derivatives at the end of a climb, by differences of gradients."""
+    found = (top.gradient[None] - top.beside) / DIFFERENCE_STEP
     return 0.5 * (found + found.T)
 
 
 def _update(inverse: Float[Array, "v v"], step: Vector, change: Vector) -> Float[Array, "v v"]:
-    """The BFGS update of the inverse curvature, left out where the curvature along the step is not positive."""
+    """Returns the BFGS update of the inverse curvature, left out where the curvature along the step is not positive."""
     curvature = step @ change
     positive = curvature > 1e-10
     scale = jnp.where(positive, 1 / jnp.where(positive, curvature, 1.0), 0.0)
@@ -88,21 +88,21 @@ def _update(inverse: Float[Array, "v v"], step: Vector, change: Vector) -> Float
 
 
 def gaussian_root(precision: Float[Array, "v v"], active: Bool[Array, "v"]) -> Float[Array, "v v"]:
-    """The lower root of the inverse of a curvature, made positive where it is not; zero for idle variables."""
+    """Returns the lower root of the inverse of a curvature, made positive where it is not; zero for idle variables."""
     both = active[:, None] & active[None, :]
     known = jnp.where(both & jnp.isfinite(precision), precision, jnp.eye(active.shape[0], dtype=precision.dtype))
     values, vectors = jnp.linalg.eigh(known)
-    inverse = (vectors / jnp.maximum(jnp.abs(values), FLATTEST)[None]) @ vectors.T
+    inverse = (vectors / jnp.maximum(jnp.abs(values), LEAST_CURVATURE)[None]) @ vectors.T
     return jnp.where(both, jnp.linalg.cholesky(inverse), 0.0)
 
 
 def points(active: Bool[Array, "v"]) -> Float[Array, "s v"]:
-    """Ten fixed points that stand for a standard normal of the active variables.
+    """Returns ten fixed points that stand for a standard normal of the active variables.
 
     Antithetic pairs in fixed directions, at radii of equal probability by Wilson and Hilferty's formula, whose mean
     square is exact: what is quadratic in the variables is then integrated without error by the radius alone.
     """
-    half = SAMPLES // 2
+    half = QUADRATURE_POINTS // 2
     count = jnp.maximum(jnp.sum(active), 1).astype(jnp.float64)
     middles = np.array([-1.2815515655, -0.5244005127, 0.0, 0.5244005127, 1.2815515655])
     spread = 2 / (9 * count)
@@ -118,7 +118,7 @@ def points(active: Bool[Array, "v"]) -> Float[Array, "s v"]:
 def divergence(
     mean: Vector, root: Float[Array, "v v"], active: Bool[Array, "v"], prior_mean: Vector, prior_log_std: Vector
 ) -> Float[Array, ""]:
-    """KL(q || p) of a Gaussian from independent ones, over the active variables."""
+    """Returns KL(q || p) of a Gaussian from independent ones, over the active variables."""
     variance = jnp.sum(root**2, axis=1)
     diagonal = jnp.where(active, jnp.maximum(jnp.abs(jnp.diag(root)), 1e-12), 1.0)
     distance = (variance + (mean - prior_mean) ** 2) * jnp.exp(-2 * prior_log_std)

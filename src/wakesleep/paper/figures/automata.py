@@ -23,12 +23,12 @@ from wakesleep.paper.results import Row
 from wakesleep.paper.tables import markdown
 
 NEIGHBOURS = {"easy": 3, "hard": 5}
-SHOWN = 5
-GROWN = 64
+IMAGES_SHOWN = 5
+COLUMNS_GROWN = 64
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The results."""
+    """Reads the results."""
     table = results.load(path)
     if table is None or not table["rows"]:
         raise Refusal(f"{path} has no results yet: make them with wakesleep reproduce {path.stem}.")
@@ -36,7 +36,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def table_automata(folder: Path, file: str = "automata.json") -> str:
-    """Distance from phi to the true noise for each algorithm and K, ours and the paper's, and rules recovered."""
+    """Returns the table of |phi - epsilon| for each algorithm and K, ours and the paper's, and of rules recovered."""
     table = read(folder / file)
     rows = table["rows"]
     ks = sorted({row["K"] for row in rows if "K" in row})
@@ -74,7 +74,7 @@ def _recovered(rows: list[Row]) -> str:
 
 
 def table_unknown(folder: Path) -> str:
-    """The variant with unknown neighbourhoods: distance, rules and sizes recovered."""
+    """Returns the table of unknown neighbourhoods: distance, rules and sizes recovered."""
     table = read(folder / "automata-unknown.json")
     lines = [
         [
@@ -89,7 +89,7 @@ def table_unknown(folder: Path) -> str:
 
 
 def draw_automata(folder: Path) -> list[Path]:
-    """Distances, and for each task images with their rules and continuations."""
+    """Draws the distances, and for each task images with their rules and continuations; returns the paths."""
     table = read(folder / "automata.json")
     paths = [draw_distances(table["rows"], folder / "automata-distance.png")]
     for task in NEIGHBOURS:
@@ -105,7 +105,7 @@ Example = tuple[Picture, Rule, Int[np.ndarray, "h w"]]
 
 
 def examples(task: str, row: Row, settings: dict[str, Any]) -> list[Example]:
-    """The first few images, the rule found for each, and each continued by it with the noise learned."""
+    """Returns the first few images, the rule found for each, and each continued by it with the noise learned."""
     size = NEIGHBOURS[task]
     chosen = Settings(
         observations=settings["observations"], neighbours=size, data_seed=settings["data_seed"], recognition="counts"
@@ -113,16 +113,16 @@ def examples(task: str, row: Row, settings: dict[str, Any]) -> list[Example]:
     data = load(chosen).train
     evaluator = NoisyAutomaton(row["example"]["noise"] / 100, (size,), (chosen.height, chosen.width))
     made = []
-    for i, table in enumerate(row["example"]["rules"][:SHOWN]):
+    for i, table in enumerate(row["example"]["rules"][:IMAGES_SHOWN]):
         z = Rule(jnp.asarray(size), jnp.asarray(table, jnp.int32))
         q = Weighted(jax.tree.map(lambda a: a[None], z), jnp.zeros(1))
         x = data[i].x
-        made.append((x, z, extrapolate(jax.random.key(i), evaluator, x, q, GROWN)))
+        made.append((x, z, extrapolate(jax.random.key(i), evaluator, x, q, COLUMNS_GROWN)))
     return made
 
 
 def draw_extrapolations(shown: list[Example], path: Path) -> Path:
-    """A row for each image: the data, its continuation to the right under Q, and the rule."""
+    """Draws a row for each image: the data, its continuation to the right under Q, and the rule."""
     figure = Figure(figsize=(12, 2.1 * len(shown)))
     axes = figure.subplots(len(shown), 2, width_ratios=(2.4, 3), squeeze=False)
     for line, (x, z, longer) in zip(axes, shown, strict=True):
@@ -140,7 +140,7 @@ def draw_extrapolations(shown: list[Example], path: Path) -> Path:
 
 
 def draw_icons(rules: list[Rule], path: Path) -> Path:
-    """Rules as little pictures of their neighbourhoods."""
+    """Draws rules as small pictures of their neighbourhoods."""
     figure = Figure(figsize=(7, 1.3 * len(rules)))
     axes = figure.subplots(len(rules), 1, squeeze=False)[:, 0]
     for axis, z in zip(axes, rules, strict=True):
@@ -150,7 +150,7 @@ def draw_icons(rules: list[Rule], path: Path) -> Path:
 
 
 def draw_distances(rows: list[Row], path: Path) -> Path:
-    """|phi - epsilon| against K, ours as lines and the paper's as crosses."""
+    """Draws |phi - epsilon| against K, ours as lines and the paper's as crosses."""
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     figure = Figure(figsize=(4.6 * len(tasks), 3.6))
     for axis, task in zip(figure.subplots(1, len(tasks), squeeze=False)[0], tasks, strict=True):
@@ -182,7 +182,7 @@ def _draw_distance(axis: Axes, algorithm: str, rows: list[Row]) -> None:
 
 
 def _within(distance: Float[np.ndarray, "n"], spread: Float[np.ndarray, "n"]) -> Float[np.ndarray, "2 n"]:
-    """Error bars that stay above zero, for a logarithmic axis."""
+    """Returns error bars that stay above zero, for a logarithmic axis."""
     return np.stack([np.minimum(spread, 0.9 * distance), spread])
 
 

@@ -21,12 +21,12 @@ from wakesleep.paper.cells import VARIANTS
 from wakesleep.paper.results import Row, load, longest
 from wakesleep.paper.tables import markdown
 
-SHOWN, COLUMNS = 14, 12
-ALPHABETS = (4, 13, 20, 24, 29, 35, 40, 48)
+CHARACTERS_SHOWN, SAMPLE_COLUMNS = 14, 12
+ALPHABETS_SHOWN = (4, 13, 20, 24, 29, 35, 40, 48)
 
 
 def table_characters(folder: Path) -> str:
-    """Bits a pixel for each algorithm and K on the images trained on, beside the paper's, and on held-out ones."""
+    """Returns the table of bits a pixel by algorithm and K: training images, with the paper's, and held-out ones."""
     table = longest(folder / "characters.json")
     rows, plan = table["rows"], table["settings"]
     ks = sorted({row["K"] for row in rows})
@@ -45,7 +45,7 @@ def table_characters(folder: Path) -> str:
 
 
 def table_memory(folder: Path) -> str:
-    """Bits a pixel of all training images by the remembered programs alone."""
+    """Returns the table of bits a pixel of all training images by the remembered programs alone."""
     rows = [row for row in longest(folder / "characters.json")["rows"] if "memory_bits" in row]
     ks = sorted({row["K"] for row in rows})
     lines = []
@@ -56,7 +56,7 @@ def table_memory(folder: Path) -> str:
 
 
 def table_speed(folder: Path) -> str:
-    """CPU time of a training step for an image and a program, and peak memory."""
+    """Returns the table of CPU time of a training step for an image and a program, and peak memory."""
     table = load(folder / "benchmark-characters.json")
     assert table is not None
     lines = [
@@ -93,7 +93,7 @@ def _cell(row: Row | None) -> str:
 
 
 def draw(folder: Path) -> list[Path]:
-    """The figures, as far as there is something to draw from."""
+    """Draws the figures for which there are results or a shipped model, and returns their paths."""
     drawn = [draw_bits(folder)]
     if DOMAIN.shipped is not None:
         model = load_model(DOMAIN)[1]
@@ -102,7 +102,7 @@ def draw(folder: Path) -> list[Path]:
 
 
 def draw_bits(folder: Path) -> Path:
-    """Bits a pixel against K on both splits."""
+    """Draws bits a pixel against K on both splits."""
     rows = longest(folder / "characters.json")["rows"]
     figure = Figure(figsize=(7, 2.8), layout="constrained")
     for axis, (split, title) in zip(
@@ -123,7 +123,7 @@ def draw_bits(folder: Path) -> Path:
 
 
 def draw_bank(model: Model, folder: Path) -> Path:
-    """Every stroke of the bank."""
+    """Draws every stroke of the bank."""
     evaluator = _renderer(model)
     strokes = evaluator.angle.shape[0]
     figure = Figure(figsize=(8, 0.5 * -(-strokes // 16) + 0.1))
@@ -133,13 +133,13 @@ def draw_bank(model: Model, folder: Path) -> Path:
 
 
 def draw_reconstructions(model: Model, folder: Path, seed: int = 0) -> Path:
-    """Characters of many alphabets with their best program, stroke by stroke (the paper's Figure B)."""
+    """Draws characters of many alphabets with their best program, stroke by stroke (the paper's Figure B)."""
     parts, names = splits(Settings(images="omniglot"))
-    rows = np.linspace(3, len(names) - 1, SHOWN).astype(int)
+    rows = np.linspace(3, len(names) - 1, CHARACTERS_SHOWN).astype(int)
     data = parts["train"][jnp.asarray(rows)]
     found = posterior(jax.random.key(seed), model, data, proposals=100, wakes=50, revise=0.5)
-    figure = Figure(figsize=(0.75 * (LENGTH + 1), 0.78 * SHOWN))
-    grid = figure.subplots(SHOWN, LENGTH + 1)
+    figure = Figure(figsize=(0.75 * (LENGTH + 1), 0.78 * CHARACTERS_SHOWN))
+    grid = figure.subplots(CHARACTERS_SHOWN, LENGTH + 1)
     for i, axes in enumerate(grid):
         for axis in axes:
             axis.axis("off")
@@ -151,25 +151,25 @@ def draw_reconstructions(model: Model, folder: Path, seed: int = 0) -> Path:
 
 
 def draw_samples(model: Model, folder: Path, seed: int = 0) -> Path:
-    """New characters from the prior, as they are drawn, and as pixels are drawn from them."""
-    z, x = jax.tree.map(np.asarray, dream(model, fused(jax.random.key(seed)), None, 2 * COLUMNS))
-    figure = Figure(figsize=(0.7 * COLUMNS, 0.72 * 4))
-    grid = figure.subplots(4, COLUMNS)
-    for i in range(2 * COLUMNS):
-        row, column = 2 * (i // COLUMNS), i % COLUMNS
+    """Draws new characters from the prior, as canvases and as sampled pixels."""
+    z, x = jax.tree.map(np.asarray, dream(model, fused(jax.random.key(seed)), None, 2 * SAMPLE_COLUMNS))
+    figure = Figure(figsize=(0.7 * SAMPLE_COLUMNS, 0.72 * 4))
+    grid = figure.subplots(4, SAMPLE_COLUMNS)
+    for i in range(2 * SAMPLE_COLUMNS):
+        row, column = 2 * (i // SAMPLE_COLUMNS), i % SAMPLE_COLUMNS
         paint(grid[row, column], _as_ink(_drawn(model, z[i])))
         paint(grid[row + 1, column], _as_ink(x[i]))
     return save(figure, folder / "characters-samples.png")
 
 
 def draw_alphabets(folder: Path) -> list[Path]:
-    """For some alphabets: characters trained on, and new ones from the prior told of the alphabet (Figure C)."""
+    """Draws training characters of some alphabets, and new ones from the prior told of each (Figure C)."""
     file = folder / "characters-alphabets.safetensors"
     model = load_model(DOMAIN, file)[1]
     parts, names = splits(Settings(images="omniglot", condition="alphabet"))
     data = parts["train"]
-    figure = Figure(figsize=(0.55 * 21, 0.58 * len(ALPHABETS)))
-    for axes, alphabet in zip(figure.subplots(len(ALPHABETS), 21), ALPHABETS, strict=True):
+    figure = Figure(figsize=(0.55 * 21, 0.58 * len(ALPHABETS_SHOWN)))
+    for axes, alphabet in zip(figure.subplots(len(ALPHABETS_SHOWN), 21), ALPHABETS_SHOWN, strict=True):
         shown = np.nonzero(np.asarray(data.c) == alphabet)[0][:10]
         z: np.ndarray = np.asarray(dream(model, fused(jax.random.key(1)), jnp.full(10, alphabet, jnp.int32), 10)[0])
         axes[10].axis("off")
@@ -182,7 +182,7 @@ def draw_alphabets(folder: Path) -> list[Path]:
 
 
 def table_alphabets(folder: Path) -> str:
-    """Bits a pixel by the remembered programs of the model that is told of alphabets."""
+    """Returns a line: bits a pixel by the remembered programs of the model that is told of alphabets."""
     row = longest(folder / "characters-alphabets.json")["rows"][0]
     return (
         f"{row['algorithm']}, K = {row['K']}, {row['steps']:,} steps, told of alphabets: {row['memory_bits']:.3f} bits "
@@ -196,13 +196,13 @@ def _renderer(model: Model) -> Renderer:
 
 
 def _drawn(model: Model, z: np.ndarray) -> np.ndarray:
-    """The finished canvas of a program."""
+    """Returns the finished canvas of a program."""
     renderer = _renderer(model)
     return np.asarray(renderer.shade(renderer.draw(jnp.asarray(z))))
 
 
 def _as_ink(image: np.ndarray, red: bool = False) -> np.ndarray:
-    """An image as colours: ink dark, or red."""
+    """Returns an image as colours: ink dark, or red."""
     colours = 1 - image[..., None].astype(float).repeat(3, axis=2)
     if red:
         colours[..., 0] = 1 - 0.16 * image

@@ -17,14 +17,14 @@ from wakesleep.paper.clusters import PAPER_SPARSITY
 from wakesleep.paper.results import Row, load, longest
 from wakesleep.paper.tables import markdown
 
-MAIN = ("MWS", "RWS", "VIMCO")
-CURVES = (*MAIN, "MWS-plain")
+MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
+CURVES = (*MAIN_ALGORITHMS, "MWS-plain")
 SHOWN_K = 5
 PUBLISHED = "KL as published"
 
 
 def table_clusters(folder: Path) -> str:
-    """Median exact NLL and KL for each algorithm and K, with quartiles."""
+    """Returns the table of median exact NLL and KL for each algorithm and K, with quartiles."""
     rows = longest(folder / "clusters.json")["rows"]
     names = _algorithms(rows)
     lines = []
@@ -35,18 +35,18 @@ def table_clusters(folder: Path) -> str:
 
 
 def table_clusters_short(folder: Path) -> str:
-    """Median exact NLL alone."""
+    """Returns the table of median exact NLL alone."""
     rows = longest(folder / "clusters.json")["rows"]
     return _with_caption(rows, _lines(rows, _algorithms(rows), "nll", ""))
 
 
 def _algorithms(rows: list[Row]) -> list[str]:
-    """The algorithms that have rows, in the order of the experiment."""
+    """Returns the algorithms that have rows, in the order of the experiment."""
     return [name for name in VARIANTS if any(row["algorithm"] == name for row in rows)]
 
 
 def _lines(rows: list[Row], names: list[str], measure: str, title: str) -> list[list[str]]:
-    """One line for each algorithm, one cell for each K."""
+    """Returns one line for each algorithm, one cell for each K."""
     cell = {(row["algorithm"], row["K"]): row for row in rows}
     ks = sorted({row["K"] for row in rows})
     return [[f"{title}{name}", *(_quartiles(cell.get((name, k)), measure) for k in ks)] for name in names]
@@ -69,13 +69,13 @@ def _quartiles(row: Row | None, measure: str) -> str:
 
 
 def table_sparsity(folder: Path) -> str:
-    """Improvement in KL by MWS for each variance and K: ours, ours with the published error, the paper's."""
+    """Returns the table of MWS's gain in KL by variance and K: ours, ours with the published error, the paper's."""
     rows = longest(folder / "sparsity.json")["rows"]
     variances, ks = sorted({r["variance"] for r in rows}), sorted({r["K"] for r in rows})
     cells = {(r["variance"], r["K"], r["algorithm"]): r for r in rows}
     lines = []
     for k in ks:
-        found = [{a: cells.get((v, k, a)) for a in MAIN} for v in variances]
+        found = [{a: cells.get((v, k, a)) for a in MAIN_ALGORITHMS} for v in variances]
         lines.append([f"K = {k}", *(_improvement(here, "kl") for here in found)])
         lines.append([f"K = {k}, with the published error", *(_improvement(here, "kl_published") for here in found)])
         lines.append([f"K = {k}, paper", *(f"{PAPER_SPARSITY[v][k]:.2f}" for v in variances)])
@@ -84,18 +84,18 @@ def table_sparsity(folder: Path) -> str:
 
 
 def improvement(mws: float, rws: float, vimco: float) -> float:
-    """How much lower the KL of MWS is than that of the better rival."""
+    """Returns by how much the KL of MWS is below that of the better rival."""
     return min(rws, vimco) - mws
 
 
 def _improvement(cell: dict[str, Row | None], measure: str) -> str:
-    """Of the medians; nothing where one of the three has not been run."""
+    """Returns the improvement of the medians; nothing where one of the three has not been run."""
     values = [row[measure] for row in cell.values() if row is not None]
-    return f"{improvement(*values):.2f}" if len(values) == len(MAIN) else ""
+    return f"{improvement(*values):.2f}" if len(values) == len(MAIN_ALGORITHMS) else ""
 
 
 def table_benchmark(folder: Path) -> str:
-    """CPU milliseconds a step for each algorithm and K."""
+    """Returns the table of CPU milliseconds a step for each algorithm and K."""
     table = load(folder / "benchmark-clusters.json")
     if table is None:
         raise Refusal(f"{folder} has no benchmark-clusters.json: make it with python benchmarks/clusters.py.")
@@ -116,7 +116,7 @@ def _milliseconds(row: Row) -> str:
 
 
 def draw_clusters(folder: Path) -> list[Path]:
-    """The paper's figure: curves above, clusterings with their posterior predictive below."""
+    """Draws the paper's figures: curves, and clusterings with their posterior predictive; returns their paths."""
     table = longest(folder / "clusters.json")
     return [_draw_curves(table, folder / "clusters.png"), _draw_clusterings(table, folder / "clusters-fits.png")]
 
@@ -143,7 +143,7 @@ def _draw_curves(table: dict[str, Any], path: Path) -> Path:
 
 
 def _preferred(rows: list[Row], names: tuple[str, ...]) -> list[Row]:
-    """The rows of those algorithms; all rows where there is none of them."""
+    """Returns the rows of those algorithms; all rows where there is none of them."""
     return [row for row in rows if row["algorithm"] in names] or rows
 
 
@@ -158,7 +158,7 @@ def _draw_curve(axis: Any, row: Row, measure: str) -> None:
 def _draw_clusterings(table: dict[str, Any], path: Path) -> Path:
     ks = {r["K"] for r in table["rows"]}
     k = SHOWN_K if SHOWN_K in ks else min(ks)
-    rows = {r["algorithm"]: r for r in _preferred([r for r in table["rows"] if r["K"] == k], MAIN)}
+    rows = {r["algorithm"]: r for r in _preferred([r for r in table["rows"] if r["K"] == k], MAIN_ALGORITHMS)}
     data = np.asarray(load_data(Settings(data_seed=table["settings"]["data_seed"])).train.x)
     count = len(next(iter(rows.values()))["example"]["z"])
     figure = Figure(figsize=(1.9 * count, 1.9 * len(rows)))

@@ -13,7 +13,7 @@ from wakesleep.paper.results import Row, load
 from wakesleep.paper.tables import markdown
 
 SETTLED_MB = 40
-"""Less than this is lost in what a process takes and gives back by itself."""
+"""Differences below this are noise: a process takes and returns as much by itself."""
 FAULTS = {
     "kill": "`kill -9` at a random moment",
     "process-killed": "`kill -9` of one of two processes",
@@ -39,7 +39,7 @@ def _k(row: Row) -> int:
 
 
 def table_observations(folder: Path) -> str:
-    """Cost of a step and memory in use for each number of observations."""
+    """Returns the table of cost of a step and memory in use for each number of observations."""
     cost = {row["n"]: row["step_ms"] for row in _measured(folder, "observations", "n")}
     lines = [
         [
@@ -58,7 +58,7 @@ def table_observations(folder: Path) -> str:
 
 
 def table_programs(folder: Path) -> str:
-    """Cost of a step for each number of programs scored for an observation."""
+    """Returns the table of cost of a step for each number of programs scored for an observation."""
     rows = sorted((r for r in _table(folder, "scale")["rows"] if r["what"] == "programs"), key=_k)
     ks = sorted({_k(row) for row in rows})
     lines = []
@@ -69,14 +69,14 @@ def table_programs(folder: Path) -> str:
 
 
 def table_length(folder: Path) -> str:
-    """Cost of a step for each length of programs."""
+    """Returns the table of cost of a step for each length of programs."""
     rows = _measured(folder, "length", "neighbours")
     head = ["bits of a program", *(str(2 ** row["neighbours"]) for row in rows)]
     return markdown(head, [["step (CPU ms)", *(f"{row['step_ms']:.3f}" for row in rows)]])
 
 
 def table_devices(folder: Path) -> str:
-    """Cost of a step on one machine for each number of devices that its CPU is cut into."""
+    """Returns the table of cost of a step on one machine for each number of devices that its CPU is cut into."""
     rows = _measured(folder, "devices", "devices")
     cpu = ["CPU ms a step, all devices", *(f"{row['step_ms']:.3f}" for row in rows)]
     wall = ["ms a step by the clock", *(f"{row['step_wall_ms']:.3f}" for row in rows)]
@@ -84,20 +84,20 @@ def table_devices(folder: Path) -> str:
 
 
 def table_network(folder: Path) -> str:
-    """Bytes of gradients and reports for the model of each domain."""
+    """Returns the table of bytes of gradients and reports for the model of each domain."""
     rows = [row for row in _table(folder, "scale")["rows"] if row["what"] == "network"]
     return markdown(["", *(r["domain"] for r in rows)], [["bytes", *(f"{r['gradient_bytes']:,}" for r in rows)]])
 
 
 def table_survival(folder: Path) -> str:
-    """Faults tried and what they cost."""
+    """Returns the table of faults tried and what they cost."""
     rows = {row["fault"]: row for row in _table(folder, "survival")["rows"]}
     lines = [[words, str(rows[f]["tried"]), str(rows[f]["lost"])] for f, words in FAULTS.items() if f in rows]
     return markdown(["fault", "tried", "lost"], lines)
 
 
 def draw_scale(folder: Path) -> Path:
-    """Cost of a step against N, K, program length and devices, and memory against N."""
+    """Draws the cost of a step against N, K, program length and devices, and memory against N."""
     figure = Figure(figsize=(12, 5.6))
     axes = figure.subplots(2, 3).ravel()
     rows = _measured(folder, "observations", "n")

@@ -23,11 +23,11 @@ from wakesleep.paper.results import Row, load
 from wakesleep.paper.tables import markdown
 
 MEASURES = {"log_density": "{:.2f}", "rmse": "{:.4g}", "mase": "{:.2f}", "coverage": "{:.0%}"}
-ALGORITHMS = ("MWS", "RWS", "VIMCO")
+MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
 
 
 def table_measure(folder: Path, measure: str = "log_density") -> str:
-    """One measure of every series by every method, and its mean; the best of a line is bold."""
+    """Returns the table of one measure by series and method, with its mean; the best of a line is bold."""
     rows = _rows(folder, "extrapolation")
     methods = _methods(rows)
     by = {(r["series"], r["method"]): r[measure] for r in rows}
@@ -41,7 +41,7 @@ def table_measure(folder: Path, measure: str = "log_density") -> str:
 
 
 def _methods(rows: list[Row]) -> list[str]:
-    """The methods that have rows, ours first."""
+    """Returns the methods that have rows, ours first."""
     return sorted(dict.fromkeys(r["method"] for r in rows), key=lambda method: method != "wakesleep")
 
 
@@ -54,7 +54,7 @@ def _line(values: list[float | None], measure: str) -> list[str]:
 
 
 def table_timeseries(folder: Path) -> str:
-    """The means over all series by every method."""
+    """Returns the table of means over all series by every method."""
     rows = _rows(folder, "extrapolation")
     methods = _methods(rows)
     names = {r["series"] for r in rows}
@@ -70,10 +70,10 @@ def table_timeseries(folder: Path) -> str:
 
 
 def table_bound(folder: Path) -> str:
-    """The bound of each algorithm over the last visit to each series, and what it becomes with more proposals."""
+    """Returns the table of each algorithm's bound over the last visit to each series, and with more proposals."""
     rows = _rows(folder, "bound")
     lines = []
-    for name in (a for a in ALGORITHMS if any(r["algorithm"] == a for r in rows)):
+    for name in (a for a in MAIN_ALGORITHMS if any(r["algorithm"] == a for r in rows)):
         mine = [r for r in rows if r["algorithm"] == name]
         after = [f"{np.mean([r[k] for r in mine]):.1f}" if k in mine[0] else "" for k in ("bound", "bound_5k")]
         last = float(np.mean([last_visits(r) for r in mine]))
@@ -85,7 +85,7 @@ def table_bound(folder: Path) -> str:
 
 
 def last_visits(row: Row) -> float:
-    """The mean bound of the steps in which every series was visited for the last time."""
+    """Returns the mean bound of the steps in which every series was visited for the last time."""
     steps = row["series"] // row["batch_size"]
     total, counted, before = 0.0, 0, 0
     for step, value in row["curve"]:
@@ -95,7 +95,7 @@ def last_visits(row: Row) -> float:
 
 
 def table_recovery(folder: Path) -> str:
-    """How often each true expression, or a better one, was found."""
+    """Returns the table of how often each true expression, or a better one, was found."""
     rows = _rows(folder, "recovery")
     lines = []
     for truth in dict.fromkeys(r["truth"] for r in rows):
@@ -108,7 +108,7 @@ def table_recovery(folder: Path) -> str:
 
 
 def table_speed(folder: Path) -> str:
-    """Milliseconds for a likelihood evaluation, alone and with its gradient."""
+    """Returns the table of milliseconds for a likelihood evaluation, alone and with its gradient."""
     rows = [r for r in _benchmark(folder) if r["what"] == "likelihood"]
     keys = ("toeplitz_ms", "dense_ms", "toeplitz_gradient_ms", "dense_gradient_ms")
     lines = [[f"n = {r['n']}", *(f"{r[k]:.3f}" for k in keys), f"{r['gradient_ratio']:.1f}"] for r in rows]
@@ -116,7 +116,7 @@ def table_speed(folder: Path) -> str:
 
 
 def table_memory(folder: Path) -> str:
-    """The bound after so many visits, a program's fit remembered or begun anew."""
+    """Returns the table of bounds after each visit, a program's fit remembered or begun anew."""
     rows = [r for r in _benchmark(folder) if r["what"] == "memory"]
     visits = [str(v) for v in rows[0]["visits"]] if rows else []
     lines = [
@@ -126,14 +126,14 @@ def table_memory(folder: Path) -> str:
 
 
 def table_explain(folder: Path) -> str:
-    """Seconds to explain a new series of 144 points."""
+    """Returns the table of seconds to explain a new series of 144 points."""
     rows = [r for r in _benchmark(folder) if r["what"] == "explain"]
     lines = [[r["state"], f"{r['wall_s']:.1f}", f"{r['cpu_s']:.1f}", str(r["programs"])] for r in rows]
     return markdown(["144 points", "wall seconds", "CPU seconds", "programs fitted"], lines)
 
 
 def draw_timeseries(folder: Path) -> list[Path]:
-    """The paper's figure: a dozen series of the archive with expression, sentence and extrapolation."""
+    """Draws the paper's figure: a dozen series of the archive with expression, sentence and extrapolation."""
     row = next((r for r in _rows(folder, "bound") if r["algorithm"] == "MWS"), None)
     if row is None:
         return []
@@ -152,7 +152,7 @@ def draw_timeseries(folder: Path) -> list[Path]:
 
 
 def _restore(number: int, shown: dict[str, Any], points: int) -> Explanation:
-    """An explanation from what the results keep of it."""
+    """Returns an explanation from what the results keep of it."""
     record = shorten(ucr()[number], points)
     tokens = program(shown["expression"], Settings().length, scaled=False)
     z = Kernel(*(jnp.asarray(a) for a in (tokens, np.float32(shown["mean"]), np.float32(shown["root"]))))

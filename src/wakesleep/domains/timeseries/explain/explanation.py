@@ -10,9 +10,17 @@ from jaxtyping import Float
 
 from wakesleep.core.model import Model
 from wakesleep.domains.timeseries.dates import label
+from wakesleep.domains.timeseries.explain.explainer import TRANSFORM_NAMES
 from wakesleep.domains.timeseries.explain.knowledge import Knowledge, fitted_to
 from wakesleep.domains.timeseries.explain.neighbours import parts_of
-from wakesleep.domains.timeseries.explain.prediction import BAND, Conditions, Decomposed, Mixture, decompose, mixture
+from wakesleep.domains.timeseries.explain.prediction import (
+    BAND_PROBABILITY,
+    Conditions,
+    Decomposed,
+    Mixture,
+    decompose,
+    mixture,
+)
 from wakesleep.domains.timeseries.explain.search import Effort, Found, best_fits, peaks, posterior, search
 from wakesleep.domains.timeseries.explain.wording import Units, sentence
 from wakesleep.domains.timeseries.language import LIN, Kernel, text_of
@@ -21,15 +29,18 @@ from wakesleep.domains.timeseries.records import Record, Scale, is_even, observe
 from wakesleep.domains.timeseries.show import variables
 from wakesleep.errors import require_one_of
 
-COUNTED, LEAST_WEIGHT, MOST_MIXED = 12, 0.001, 12
-"""Of what is to come: a series counts as at most so many points, programs of less weight are left out, and beyond so
-many."""
-AHEAD = 0.1
-"""By default the series is continued by this share of its length."""
-BLOCK = {True: 128, False: 16}
-TRANSFORMS = ("auto", "none", "log")
-SPREAD_FOR_LOG = 1.5
-"""The logarithm is considered where the greatest value is more than this many times the least."""
+EFFECTIVE_POINTS = 12
+"""The predictive mixture weighs a series of any length as at most this many points."""
+LEAST_WEIGHT = 0.001
+"""Programs of less weight are left out of the predictive mixture."""
+MOST_PROGRAMS = 12
+"""The predictive mixture has at most this many programs of the values, and as many of their logarithms."""
+AHEAD_SHARE = 0.1
+"""The share of its length by which a series is continued by default."""
+PADDED_TO_POINTS = {True: 128, False: 16}
+"""Series on a regular grid, or not, are padded to a multiple of this many points, to share what is compiled."""
+LEAST_RATIO_FOR_LOG = 1.5
+"""The logarithm is tried where the greatest value is more than this many times the least."""
 
 
 class Program(NamedTuple):
@@ -73,12 +84,12 @@ class Explanation:
 
     @property
     def scaled(self) -> bool:
-        """Whether every term has a variance of its own."""
+        """Returns whether every term has a variance of its own."""
         return bool(self.knowledge.notes["settings"]["scaled"])
 
     @property
     def programs(self) -> list[Program]:
-        """The expressions, the most probable first."""
+        """Returns the expressions, the most probable first."""
         weights = posterior(self.found)
         return [
             Program(text_of(np.asarray(f.z.tokens).tolist()), float(w), self.sentence(f.z), f.log_joint)
@@ -86,15 +97,15 @@ class Explanation:
         ]
 
     def sentence(self, z: Kernel) -> str:
-        """A program in plain English."""
+        """Returns a program in plain English."""
         return sentence(parts_of(z, self.scaled), self.units(z), self.scaled)
 
     def units(self, z: Kernel) -> Units:
-        """How the variables of a program are said."""
+        """Returns the units in which the variables of a program are said."""
         return Units(self.scale.span, self.record.unit, self.scale.deviation, self.log, self._rise(z))
 
     def variables(self) -> list[dict[str, Any]]:
-        """The continuous variables of the best program: kind, median and 90 % interval in the model's units.
+        """Returns the continuous variables of the best program: kind, median and 90 % interval in the model's units.
 
         Lengths and periods are in spans of the series and the others in its standard deviations.
         """
@@ -106,7 +117,7 @@ class Explanation:
         ]
 
     def _rise(self, z: Kernel) -> float:
-        """How much the line of a program rises over the observed span."""
+        """Returns the rise of the program's line over the observed span."""
         if LIN not in np.asarray(z.tokens)[0::2].tolist():
             return 0.0
         ends = np.array([self.record.times[0], self.record.times[-1]])
@@ -120,7 +131,7 @@ class Explanation:
         return Conditions(self.scale.time(seen.times), values, self.scale.time(times))
 
     def predict(self, times: Float[np.ndarray, "t"], record: Record | None = None) -> Mixture:
-        """The distribution of a new value at each time, given what was observed, in the user's own values.
+        """Returns the distribution of a new value at each time, given what was observed, in the user's own values.
 
         Another record of the same series, longer than what was searched, may be given to condition on.
         """
@@ -131,17 +142,19 @@ class Explanation:
         return Mixture(*joined)
 
     def mixed(self) -> list[tuple["Explanation", Found, float]]:
-        """The programs of which what is to come is a mixture, of both ways where two were tried, and their weights.
+        """Returns programs and tempered weights of the predictive mixture, over raw and log values if both were fitted.
 
         No program is quite true, and with many points the posterior is sure of the least untrue. So its logarithm is
         multiplied by c / (c + n), as if a series of n points had at most c (a coarsened posterior: Miller and Dunson,
         2019).
         """
         every = [
-            (e, f, f.log_joint + e.log_evidence - _total(e.found)) for e in self._ways() for f in e.found[:MOST_MIXED]
+            (e, f, f.log_joint + e.log_evidence - _total(e.found))
+            for e in self._ways()
+            for f in e.found[:MOST_PROGRAMS]
         ]
         score = np.array([s for _, _, s in every])
-        weight = np.exp((score - score.max()) * COUNTED / (COUNTED + len(self.record.times)))
+        weight = np.exp((score - score.max()) * EFFECTIVE_POINTS / (EFFECTIVE_POINTS + len(self.record.times)))
         kept = np.flatnonzero(weight >= LEAST_WEIGHT * weight.sum())
         return [(*every[i][:2], float(weight[i] / weight[kept].sum())) for i in kept]
 
@@ -152,7 +165,7 @@ class Explanation:
         return self.record._replace(values=np.exp(self.record.values)) if self.log else self.record
 
     def _ahead(self, times: Float[np.ndarray, "t"], record: Record, kept: list[tuple[Found, float]]) -> Mixture | None:
-        """The part of the mixture that is of this way, in its own values or their logarithms."""
+        """Returns the mixture over the programs of this explanation alone; None where it has none."""
         if not kept:
             return None
         seen = record._replace(values=np.log(record.values)) if self.log else record
@@ -162,28 +175,28 @@ class Explanation:
         return Mixture(drawn.weight, mean, deviation, drawn.log | self.log)
 
     def decompose(self, times: Float[np.ndarray, "t"]) -> Decomposed:
-        """The terms of the best program and what they contribute at each time, in the units of the record."""
+        """Returns the terms of the best program and their parts at each time, in the units of the record."""
         terms, mean, deviation = decompose(self.found[0].z, self._given(times), self.scaled)
         return Decomposed(terms, self.scale.deviation * mean, self.scale.deviation * deviation)
 
-    def future(self, share: float = AHEAD) -> Float[np.ndarray, "t"]:
-        """Times beyond the last, at the usual distance."""
+    def future(self, share: float = AHEAD_SHARE) -> Float[np.ndarray, "t"]:
+        """Returns times beyond the last, at the median distance."""
         step = float(np.median(np.diff(self.record.times)))
         count = max(1, round(share * len(self.record.times)))
         return self.record.times[-1] + step * np.arange(1, count + 1)
 
-    def outlook(self, share: float = AHEAD) -> "Outlook":
-        """Computes the median and the credible band beyond the last time, in the user's own values."""
+    def outlook(self, share: float = AHEAD_SHARE) -> "Outlook":
+        """Returns the median and the credible band beyond the last time, in the user's own values."""
         times = self.future(share)
         ahead = self.predict(times)
-        return Outlook(times, *map(ahead.quantile, (0.5, (1 - BAND) / 2, (1 + BAND) / 2)))
+        return Outlook(times, *map(ahead.quantile, (0.5, (1 - BAND_PROBABILITY) / 2, (1 + BAND_PROBABILITY) / 2)))
 
-    def extrapolate(self, share: float = AHEAD) -> list[dict[str, Any]]:
+    def extrapolate(self, share: float = AHEAD_SHARE) -> list[dict[str, Any]]:
         """Returns for each future time its label, the median and the credible band, in the user's own values."""
         return self.outlook(share).rows(self)
 
     def label(self, t: float) -> str:
-        """A time as it is printed."""
+        """Returns a time as it is printed."""
         return label(t, self.record.unit, self.record.origin)
 
 
@@ -196,11 +209,11 @@ def explain(
     seed: int = 0,
     report: Callable[[int], None] = lambda done: None,
 ) -> Explanation:
-    """A tidy record explained; where `transform` is auto, as it is or by its logarithm, whichever is more probable."""
-    require_one_of("transform", transform, TRANSFORMS)
+    """Explains a tidy record; with `transform` auto, its values or their logarithm, whichever is more probable."""
+    require_one_of("transform", transform, TRANSFORM_NAMES)
     short = shorten(record, points)
     positive = short.values.min() > 0
-    varied = positive and short.values.max() > SPREAD_FOR_LOG * short.values.min()
+    varied = positive and short.values.max() > LEAST_RATIO_FOR_LOG * short.values.min()
     tries = {"none": [False], "log": [True], "auto": [False, True] if varied else [False]}[transform]
     made = [_explain(short, log, knowledge, effort or Effort(), seed, report) for log in tries]
     best, *others = sorted(made, key=lambda e: -e.log_evidence)
@@ -213,7 +226,7 @@ def explain_by(
     starts: Callable[[list[float]], list[Kernel]],
     visits: int = 3,
 ) -> Explanation:
-    """A record explained by one expression alone, the best of the fits that begin at `starts(log-periods)`."""
+    """Explains a record by one expression alone, the best of the fits that begin at `starts(log-periods)`."""
     x, model = _prepare(record, knowledge, Effort())
     begun = starts(peaks(x))
     found = best_fits(model, x, begun, visits)[:1]
@@ -230,20 +243,20 @@ def _explain(
 
 
 def _prepare(seen: Record, knowledge: Knowledge, effort: Effort) -> tuple[Series, Model]:
-    """The series and the model for its kind of grid."""
+    """Returns the series and the model for its kind of grid."""
     regular = is_even(seen.times)
     # Filled up to a multiple of some number of points, so that series of many lengths share what is compiled.
-    size = BLOCK[regular] * -(-len(seen.times) // BLOCK[regular])
+    size = PADDED_TO_POINTS[regular] * -(-len(seen.times) // PADDED_TO_POINTS[regular])
     x = jax.tree.map(lambda a: a[0], observe([seen], size))
     return x, fitted_to(knowledge.model, regular, effort.steps)
 
 
 def _evidence(found: list[Found], seen: Record, log: bool) -> float:
-    """log p(x) of the user's values, by the sum over what was found."""
+    """Returns log p(x) of the user's values, by the sum over what was found."""
     stretched = len(seen.times) * float(np.log(scale_of(seen).deviation))
     return _total(found) - stretched - (float(seen.values.sum()) if log else 0.0)
 
 
 def _total(found: list[Found]) -> float:
-    """log of the summed p(z, x), in the model's units."""
+    """Returns log of the summed p(z, x), in the model's units."""
     return float(np.logaddexp.reduce([f.log_joint for f in found]))

@@ -13,17 +13,17 @@ from wakesleep.domains.figures import plain, save
 from wakesleep.domains.timeseries.explain.explanation import Explanation, Outlook
 from wakesleep.domains.timeseries.explain.findings import Finished
 from wakesleep.domains.timeseries.explain.neighbours import Part, parts_of
-from wakesleep.domains.timeseries.explain.prediction import BAND
+from wakesleep.domains.timeseries.explain.prediction import BAND_PROBABILITY
 from wakesleep.domains.timeseries.explain.wording import say
 from wakesleep.domains.timeseries.language import WN, flatten, text_of
 
-OBSERVED, AHEAD, PART = "#1b6ca8", "#dc6a12", "#495057"
-MOST_SERIES, WIDE = 6, 120
+OBSERVED_COLOUR, AHEAD_COLOUR, PART_COLOUR = "#1b6ca8", "#dc6a12", "#495057"
+MOST_SERIES_DRAWN, SENTENCE_CHARACTERS = 6, 120
 
 
 def draw_series(found: Sequence[Finished], path: Path) -> Path:
-    """One band for each series: the series and its future above, the parts of its best expression below."""
-    shown = found[:MOST_SERIES]
+    """Draws each series and its future, with the parts of its best expression below."""
+    shown = found[:MOST_SERIES_DRAWN]
     figure = Figure(figsize=(9.5, 4.6 * len(shown)))
     for part, finished in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
         _draw(part, finished)
@@ -39,17 +39,19 @@ def _draw(figure: SubFigure, finished: Finished) -> None:
     extrapolation(figure.add_subplot(grid[0, :]), e, finished.outlook)
     title = f"{e.record.name}: {text_of(tokens)}" + " (of the logarithm)" * e.log
     figure.text(0.06, 0.985, title, fontsize=10, family="monospace", weight="bold", va="top")
-    figure.text(0.06, 0.93, textwrap.fill(e.sentence(z), WIDE), fontsize=8.5, va="top")
+    figure.text(0.06, 0.93, textwrap.fill(e.sentence(z), SENTENCE_CHARACTERS), fontsize=8.5, va="top")
     _parts(figure, grid, finished, parts)
 
 
 def extrapolation(axis: Axes, e: Explanation, outlook: Outlook, legend: bool = True) -> None:
-    """The series, and its median and credible band beyond the last time."""
+    """Draws the series, and its median and credible band beyond the last time."""
     back = np.exp if e.log else (lambda a: a)
     times, middle, low, high = outlook
-    axis.plot(e.record.times, back(e.record.values), color=OBSERVED, lw=1, label="observed")
-    axis.fill_between(times, low, high, color=AHEAD, alpha=0.25, lw=0, label=f"{100 * BAND:.0f} % credible")
-    axis.plot(times, middle, color=AHEAD, lw=1.2, label="median")
+    axis.plot(e.record.times, back(e.record.values), color=OBSERVED_COLOUR, lw=1, label="observed")
+    axis.fill_between(
+        times, low, high, color=AHEAD_COLOUR, alpha=0.25, lw=0, label=f"{100 * BAND_PROBABILITY:.0f} % credible"
+    )
+    axis.plot(times, middle, color=AHEAD_COLOUR, lw=1.2, label="median")
     axis.set_xlim(e.record.times[0], times[-1])
     plain(axis)
     _ticks(axis, e)
@@ -66,7 +68,7 @@ def _ticks(axis: Axes, e: Explanation) -> None:
 
 
 def _parts(figure: SubFigure, grid: Any, finished: Finished, shown: list[Part]) -> None:
-    """Each term's own contribution with twice its deviation, over the series and beyond."""
+    """Draws each term's own part with twice its deviation, over the series and beyond."""
     e, times = finished.explained, finished.times
     terms, means, deviations = finished.parts
     units = e.units(e.found[0].z)
@@ -76,9 +78,9 @@ def _parts(figure: SubFigure, grid: Any, finished: Finished, shown: list[Part]) 
         axis = figure.add_subplot(grid[1, column])
         i = every.index(part)
         spread = 2 * deviations[i]
-        axis.fill_between(times, means[i] - spread, means[i] + spread, color=PART, alpha=0.15, lw=0)
-        axis.plot(times, means[i], color=PART, lw=0.9)
-        axis.axvline(e.record.times[-1], color=AHEAD, lw=0.7, ls=":")
+        axis.fill_between(times, means[i] - spread, means[i] + spread, color=PART_COLOUR, alpha=0.15, lw=0)
+        axis.plot(times, means[i], color=PART_COLOUR, lw=0.9)
+        axis.axvline(e.record.times[-1], color=AHEAD_COLOUR, lw=0.7, ls=":")
         said = textwrap.fill(say(part, units, e.scaled), max(24, 110 // len(shown)))
         axis.set_title(f"{text_of(flatten((part.term,)))}: {said}", fontsize=7, loc="left")
         plain(axis)

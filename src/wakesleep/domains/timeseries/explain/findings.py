@@ -28,7 +28,7 @@ class Finished(NamedTuple):
 
 
 def finish(e: Explained, ahead: float) -> Finished:
-    """Computes what comes next by a share of the length, and the parts."""
+    """Returns the explanation with its future, by a share of the length, and its parts."""
     outlook = e.outlook(ahead)
     times = np.concatenate([e.record.times, outlook.times])
     return Finished(e, outlook, times, e.decompose(times))

@@ -15,8 +15,8 @@ from wakesleep.domains.timeseries.data import Settings, build
 from wakesleep.domains.timeseries.likelihood import Series
 
 SHIPPED = "timeseries.safetensors"
-UNSEEN = 0.5
-"""The share of tokens that may be any: the archive it was trained on has few of the trends and seasons of others."""
+UNSEEN_TOKEN_SHARE = 0.5
+"""The share of tokens that the prior spreads over all: the training archive has few trends and seasons."""
 
 
 class Knowledge(NamedTuple):
@@ -32,16 +32,16 @@ def save(path: Path, knowledge: Knowledge) -> None:
 
 
 def load(path: Path | None = None) -> Knowledge:
-    """The knowledge in a file; that which comes with the package by default."""
+    """Reads the knowledge in a file; by default the one that comes with the package."""
     path = path or Path(str(files(__package__) / SHIPPED))
     notes = models.read_notes(path)
     like = eqx.filter_eval_shape(build, jax.random.key(0), Settings(**notes["settings"]), _example())
     model = models.load(path, like)
-    return Knowledge(eqx.tree_at(lambda m: m.prior.tokens.writer.share, model, UNSEEN), notes)
+    return Knowledge(eqx.tree_at(lambda m: m.prior.tokens.writer.share, model, UNSEEN_TOKEN_SHARE), notes)
 
 
 def fitted_to(model: Model, regular: bool, steps: int) -> Model:
-    """The model for series on a regular grid or not, with so many iterations to a fit."""
+    """Returns the model for series on a regular grid or not, with `steps` iterations to a fit."""
     return eqx.tree_at(lambda m: (m.evaluator.regular, m.evaluator.steps), model, (regular, steps))
 
 

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wakesleep.domains.timeseries.language import (
-    ALONE,
     DECAYING,
     MOST_VARIABLES,
     PER,
     RW,
+    SINGLE_KERNELS,
     C,
     Kernel,
     Term,
@@ -21,9 +21,9 @@ from wakesleep.domains.timeseries.language import (
     variables_of,
 )
 
-NEW = {"scale": -1.0, "wander": 0.5, "length": -2.0, "roundness": 0.0, "decay": 0.5}
-"""Where the variables of a new kernel begin, in log-space."""
-SPREAD = 0.3
+NEW_LOG_VARIABLES = {"scale": -1.0, "wander": 0.5, "length": -2.0, "roundness": 0.0, "decay": 0.5}
+"""Where the fit of a new kernel's variables begins, by kind, in log-space."""
+NEW_LOG_SPREAD = 0.3
 
 
 class Part(NamedTuple):
@@ -34,7 +34,7 @@ class Part(NamedTuple):
 
 
 def parts_of(z: Kernel, scaled: bool) -> list[Part]:
-    """The terms of a program with the means of their variables."""
+    """Returns the terms of a program with the means of their variables."""
     mean, start, parts = np.asarray(z.mean).tolist(), 0, []
     for term in terms_of(np.asarray(z.tokens).tolist()):
         count = sum(variables_of(f, i == 0, scaled) for i, f in enumerate(term))
@@ -44,7 +44,7 @@ def parts_of(z: Kernel, scaled: bool) -> list[Part]:
 
 
 def assemble(parts: list[Part], length: int, scaled: bool) -> Kernel | None:
-    """The program of those terms, if it is in the language."""
+    """Returns the program of those terms, or None where it is not in the language."""
     ordered = sorted(parts)
     terms = canonical([p.term for p in ordered], scaled)
     if terms is None or terms != tuple(p.term for p in ordered):
@@ -54,28 +54,28 @@ def assemble(parts: list[Part], length: int, scaled: bool) -> Kernel | None:
         return None
     values = [v for p in ordered for v in p.values]
     mean = np.array(values + [0.0] * (MOST_VARIABLES - len(values)), np.float32)
-    return Kernel(tokens, mean, SPREAD * np.eye(MOST_VARIABLES, dtype=np.float32))  # type: ignore[arg-type]
+    return Kernel(tokens, mean, NEW_LOG_SPREAD * np.eye(MOST_VARIABLES, dtype=np.float32))  # type: ignore[arg-type]
 
 
 def new_term(term: Term, scaled: bool, periods: Iterator[float]) -> Part:
-    """A term whose variables begin at their usual values, a period at the next one on offer."""
+    """Returns a term whose variables begin at their usual values, a period at the next one on offer."""
     values: list[float] = []
     for i, factor in enumerate(term):
-        if factor in (C, *ALONE):
-            values.append(NEW["wander" if factor == RW else "scale"])
+        if factor in (C, *SINGLE_KERNELS):
+            values.append(NEW_LOG_VARIABLES["wander" if factor == RW else "scale"])
             continue
-        values += [NEW["scale"]] * (scaled and i == 0)
+        values += [NEW_LOG_VARIABLES["scale"]] * (scaled and i == 0)
         if factor == PER:
-            values += [NEW["roundness"], next(periods)]
+            values += [NEW_LOG_VARIABLES["roundness"], next(periods)]
         else:
-            values.append(NEW["decay"] if PER in term else NEW["length"])
+            values.append(NEW_LOG_VARIABLES["decay"] if PER in term else NEW_LOG_VARIABLES["length"])
     return Part(term, tuple(values))
 
 
 def neighbours(
     z: Kernel, known: tuple[int, ...], length: int, scaled: bool, periods: Iterator[float]
 ) -> Iterator[Kernel]:
-    """The programs one change away, each once for each call: `known` are the kernels of the language."""
+    """Yields the programs one change away, each once; `known` are the kernels of the language."""
     parts = parts_of(z, scaled)
     base = [(k,) for k in known] + [(d, PER) for d in known if d in DECAYING and PER in known]
     larger = [[*parts, new_term(term, scaled, periods)] for term in base]
@@ -97,29 +97,29 @@ def neighbours(
 
 
 def _without(part: Part, scaled: bool, periods: Iterator[float]) -> Iterator[Part]:
-    """A product with one factor less; its scale and the variables of the others are kept."""
+    """Yields the product without each of its factors; its scale and the other variables are kept."""
     for i in range(len(part.term) if len(part.term) > 1 else 0):
         made = new_term(part.term[:i] + part.term[i + 1 :], scaled, periods)
         yield Part(made.term, _kept(part, made))
 
 
 def _with(part: Part, factor: int, scaled: bool, periods: Iterator[float]) -> Iterator[Part]:
-    """A term multiplied by a factor, and with each kernel replaced by it; its scale is kept."""
-    if factor in ALONE or (factor == C and scaled):
+    """Yields the term multiplied by a factor, and with each kernel replaced by it; its scale is kept."""
+    if factor in SINGLE_KERNELS or (factor == C and scaled):
         return
     fresh = lambda term: new_term(term, scaled, periods)  # noqa: E731
     for old in (*part.term, None):
         rest = list(part.term)
         if old is not None:
             rest.remove(old)
-        if old == factor or (old is None and set(rest) & {C, *ALONE}):
+        if old == factor or (old is None and set(rest) & {C, *SINGLE_KERNELS}):
             continue
         made = fresh(tuple(sorted([*rest, factor])))
         yield Part(made.term, _kept(part, made))
 
 
 def _kept(old: Part, new: Part) -> tuple[float, ...]:
-    """The new term's variables, those of kernels that it shares with the old one taken over."""
+    """Returns the new term's variables, with those of shared kernels taken from the old term."""
     found, taken = _by_factor(old), list(new.values)
     for factor, places in _by_factor(new, indices=True).items():
         if factor in found:
@@ -129,7 +129,7 @@ def _kept(old: Part, new: Part) -> tuple[float, ...]:
 
 
 def _by_factor(part: Part, indices: bool = False) -> dict[str, list[Any]]:
-    """The variables of a term by what they belong to: its scale, and the first kernel of each kind."""
+    """Returns the variables of a term by owner: its scale, and the first kernel of each kind."""
     count = sum(2 if f == PER else 1 for f in part.term)
     values: list[Any] = list(range(len(part.values))) if indices else list(part.values)
     found: dict[str, list[Any]] = {}

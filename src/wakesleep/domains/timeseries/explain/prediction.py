@@ -14,13 +14,13 @@ from jaxtyping import Bool, Float
 from scipy.special import ndtr
 
 from wakesleep.domains.timeseries.explain.neighbours import Part, parts_of
-from wakesleep.domains.timeseries.kernels import FAR, FLOOR
+from wakesleep.domains.timeseries.kernels import LEAST_NOISE_DEVIATION, WALK_LENGTH_SPANS
 from wakesleep.domains.timeseries.language import LIN, M12, PER, RW, SE, WN, C, Kernel, Term
-from wakesleep.domains.timeseries.variational import FURTHEST, points
+from wakesleep.domains.timeseries.variational import GREATEST_LOG_VARIABLE, points
 
-BAND = 0.9
-SEARCHES = 60
-TINY, LARGEST = 1e-300, 600.0
+BAND_PROBABILITY = 0.9
+BISECTIONS = 60
+LEAST_LOGGED_VALUE, GREATEST_EXPONENT = 1e-300, 600.0
 
 
 class Mixture(NamedTuple):
@@ -33,19 +33,19 @@ class Mixture(NamedTuple):
     """Which of them are of the logarithm."""
 
     def log_density(self, y: Float[np.ndarray, "t"]) -> Float[np.ndarray, "t"]:
-        """The logarithm of the density of a value at each time."""
+        """Returns the logarithm of the density of a value at each time."""
         away, possible = self._away(y)
-        stretched = np.where(self.log[:, None], np.log(np.maximum(y, TINY)), 0.0) + np.log(self.deviation)
+        stretched = np.where(self.log[:, None], np.log(np.maximum(y, LEAST_LOGGED_VALUE)), 0.0) + np.log(self.deviation)
         each = np.log(self.weight)[:, None] - 0.5 * away**2 - stretched - 0.5 * np.log(2 * np.pi)
         each = np.where(possible, each, -np.inf)
         top = each.max(axis=0)
         return top + np.log(np.exp(each - top[None]).sum(axis=0))
 
     def quantile(self, share: float) -> Float[np.ndarray, "t"]:
-        """The value that is not exceeded with that probability at each time: bisected between the parts' own."""
+        """Returns the quantile at each time, by bisection between the quantiles of the components."""
         ends = self._values(self.mean + NormalDist().inv_cdf(share) * self.deviation)
         low, high = ends.min(axis=0), ends.max(axis=0)
-        for _ in range(SEARCHES):
+        for _ in range(BISECTIONS):
             middle = (low + high) / 2
             away, possible = self._away(middle)
             below = self.weight @ np.where(possible, ndtr(away), 0.0)
@@ -53,11 +53,11 @@ class Mixture(NamedTuple):
         return (low + high) / 2
 
     def _values(self, a: Float[np.ndarray, "k t"]) -> Float[np.ndarray, "k t"]:
-        return np.where(self.log[:, None], np.exp(np.minimum(a, LARGEST)), a)
+        return np.where(self.log[:, None], np.exp(np.minimum(a, GREATEST_EXPONENT)), a)
 
     def _away(self, y: Float[np.ndarray, "t"]) -> tuple[Float[np.ndarray, "k t"], Bool[np.ndarray, "k t"]]:
-        """How many deviations a value is from each mean, and whether it has a logarithm where one is needed."""
-        seen = np.where(self.log[:, None], np.log(np.maximum(y, TINY)), y)
+        """Returns a value's distance from each mean, in deviations, and whether its logarithm exists where needed."""
+        seen = np.where(self.log[:, None], np.log(np.maximum(y, LEAST_LOGGED_VALUE)), y)
         return (seen - self.mean) / self.deviation, ~self.log[:, None] | (y > 0)
 
 
@@ -70,14 +70,14 @@ class Conditions(NamedTuple):
 
 
 def matrix(part: Part, a: Float[np.ndarray, "j"], b: Float[np.ndarray, "k"], scaled: bool) -> Float[np.ndarray, "j k"]:
-    """The covariance that one term gives between points; noise gives none."""
+    """Returns the covariance that one term gives between points; noise gives none."""
     if part.term == (WN,):
         return np.zeros((len(a), len(b)))
     if part.term == (LIN,):
         return np.exp(2 * part.values[0]) * np.outer(a, b)
     lags, values = np.abs(a[:, None] - b[None, :]), list(part.values)
     if part.term == (RW,):
-        return np.exp(2 * values[0]) * FAR / 2 * np.exp(-lags / FAR)
+        return np.exp(2 * values[0]) * WALK_LENGTH_SPANS / 2 * np.exp(-lags / WALK_LENGTH_SPANS)
     product = np.full(lags.shape, np.exp(2 * values.pop(0)) if scaled or part.term[0] == C else 1.0)
     for factor in part.term:
         if factor != C:
@@ -96,12 +96,12 @@ def _factor(kind: int, lags: Float[np.ndarray, "j k"], length: float, period: fl
 
 
 def nugget(parts: Sequence[Part]) -> float:
-    """The variance that each point has alone."""
-    return FLOOR**2 + sum(float(np.exp(2 * p.values[0])) for p in parts if p.term == (WN,))
+    """Returns the noise variance of one point."""
+    return LEAST_NOISE_DEVIATION**2 + sum(float(np.exp(2 * p.values[0])) for p in parts if p.term == (WN,))
 
 
 def mixture(programs: Sequence[Kernel], weights: Float[np.ndarray, "p"], given: Conditions, scaled: bool) -> Mixture:
-    """The predictive distribution of a new value at each time asked for, over programs and their variables."""
+    """Returns the predictive distribution of a new value at each time asked for, over programs and their variables."""
     weight, means, variances = [], [], []
     for z, w in zip(programs, weights, strict=True):
         drawn = draws(z, scaled)
@@ -115,10 +115,10 @@ def mixture(programs: Sequence[Kernel], weights: Float[np.ndarray, "p"], given: 
 
 
 def draws(z: Kernel, scaled: bool) -> list[list[Part]]:
-    """A program with its variables at the ten points that stand for its Gaussian."""
+    """Returns a program with its variables at the ten points that stand for its Gaussian."""
     active = np.diag(np.asarray(z.root)) > 0
     thetas = np.asarray(z.mean) + _points(tuple(active.tolist())) @ np.asarray(z.root).T
-    clipped = np.clip(thetas, -FURTHEST, FURTHEST)
+    clipped = np.clip(thetas, -GREATEST_LOG_VARIABLE, GREATEST_LOG_VARIABLE)
     return [parts_of(z._replace(mean=theta), scaled) for theta in clipped]
 
 
@@ -131,7 +131,7 @@ def _points(active: tuple[bool, ...]) -> Float[np.ndarray, "s v"]:
 def _predict(
     parts: list[Part], given: Conditions, scaled: bool
 ) -> tuple[Float[np.ndarray, "t"], Float[np.ndarray, "t"]]:
-    """Mean and variance of a new value at each time asked for."""
+    """Returns mean and variance of a new value at each time asked for."""
     cross = _between(parts, given.asked, given.times, scaled)
     solved = _solve(parts, given, np.column_stack([given.values, cross.T]), scaled)
     own = nugget(parts)
@@ -147,7 +147,7 @@ def _between(
 
 
 def _solve(parts: list[Part], given: Conditions, sides: Float[np.ndarray, "n s"], scaled: bool) -> np.ndarray:
-    """The inverse covariance of what was observed, times some sides."""
+    """Solves K a = b for each column b of `sides`; K is the covariance of the observations."""
     dense = _between(parts, given.times, given.times, scaled)
     return np.linalg.solve(dense + nugget(parts) * np.eye(len(dense)), sides)
 
@@ -161,7 +161,7 @@ class Decomposed(NamedTuple):
 
 
 def decompose(z: Kernel, given: Conditions, scaled: bool) -> Decomposed:
-    """What each term of a program contributes, its variables at their means."""
+    """Returns the part of each term of a program, its variables at their means."""
     parts = parts_of(z, scaled)
     means, variances = [], []
     for part in parts:

@@ -17,23 +17,23 @@ from wakesleep.core.keys import fused
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Model, propose, refine, score
 from wakesleep.domains.timeseries.explain.neighbours import assemble, neighbours, new_term
-from wakesleep.domains.timeseries.language import ALL, TOKEN, Kernel, program, terms_of
+from wakesleep.domains.timeseries.language import ALL_KERNELS, KERNEL_TOKENS, Kernel, program, terms_of
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.networks import frequencies, periodogram
 
-SIMPLE = (
+SIMPLE_EXPRESSIONS = (
     "WN", "SE + WN", "RW", "RW + WN", "M12 + WN", "M32 + WN", "Lin + WN", "Lin + RW + WN", "Per + WN", "SE*Per + WN",
     "Lin + SE + WN", "SE + SE*Per + WN", "Lin + RW + SE*Per", "SE + Per + WN", "RW + Per + WN", "Lin + SE*Per + WN",
 )  # fmt: skip
 """Expressions that every search begins with."""
-PEAKS, AGAIN = 4, 3
+MOST_PEAKS, MOST_TRIES = 4, 3
 
 
 Name = tuple[int, ...]
 
 
 class Effort(NamedTuple):
-    """How much is searched for a series."""
+    """The size of the search for a series."""
 
     rounds: int = 12
     batch: int = 16
@@ -46,7 +46,7 @@ class Effort(NamedTuple):
 
     @property
     def programs(self) -> int:
-        """How many programs are fitted."""
+        """Returns how many programs are fitted."""
         return self.rounds * self.batch
 
 
@@ -62,7 +62,7 @@ class Found(NamedTuple):
 
 @eqx.filter_jit
 def fit(model: Model, z: Kernel, x: Series) -> tuple[Kernel, Float[Array, "1 k"]]:
-    """Programs of one series, refined, and their scores."""
+    """Fits programs of one series, and returns them with their scores."""
     z = refine(model.evaluator, z, x)
     return z, score(model, z, x, None)
 
@@ -74,10 +74,10 @@ def _propose(key: Key[Array, ""], model: Model, x: Series, count: int) -> Kernel
 
 
 def peaks(x: Series) -> list[float]:
-    """Log-periods at which the periodogram is higher than beside them, the highest first."""
+    """Returns log-periods at which the periodogram is higher than beside them, the highest first."""
     power = np.asarray(jax.jit(periodogram)(x))
     inner = np.flatnonzero((power[1:-1] >= power[:-2]) & (power[1:-1] > power[2:])) + 1
-    best = inner[np.argsort(-power[inner])][:PEAKS]
+    best = inner[np.argsort(-power[inner])][:MOST_PEAKS]
     found = [-float(np.log(frequencies()[i])) for i in best]
     return found or [-1.0]
 
@@ -85,7 +85,7 @@ def peaks(x: Series) -> list[float]:
 def search(
     key: Key[Array, ""], model: Model, x: Series, effort: Effort, report: Callable[[int], None] = lambda done: None
 ) -> list[Found]:
-    """The best programs for a series, the best first."""
+    """Searches programs for a series, and returns the best, in order."""
     scaled, length = model.prior.scaled, model.prior.tokens.length  # type: ignore[attr-defined]
     allowed = _allowed(model)
     batch = jax.tree.map(lambda a: jnp.asarray(a)[None], x)
@@ -109,12 +109,12 @@ def search(
 
 
 def _best(memory: dict[Name, Found]) -> list[Found]:
-    """What is remembered, the best first."""
+    """Returns the remembered programs, the best first."""
     return sorted(memory.values(), key=lambda f: -f.log_joint)
 
 
 def best_fits(model: Model, x: Series, begun: list[Kernel], visits: int) -> list[Found]:
-    """Programs fitted in several visits, each kept once with its best fit, the best first."""
+    """Fits programs in several visits, and returns each once with its best fit, the best first."""
     batch = jax.tree.map(lambda a: jnp.asarray(a)[None], x)
     z = _stack(begun, len(begun))
     for _ in range(visits):
@@ -125,24 +125,24 @@ def best_fits(model: Model, x: Series, begun: list[Kernel], visits: int) -> list
 
 
 def posterior(found: list[Found]) -> Float[np.ndarray, "k"]:
-    """The weights of programs, in proportion to p(z, x)."""
+    """Returns the weights of programs, in proportion to p(z, x)."""
     log_joint = np.array([f.log_joint for f in found])
     weight = np.exp(log_joint - log_joint.max())
     return weight / weight.sum()
 
 
 def _allowed(model: Model) -> tuple[int, ...]:
-    """The kernels that the grammar lets an expression begin with."""
+    """Returns the kernels that the grammar lets an expression begin with."""
     rules = model.prior.tokens.rules  # type: ignore[attr-defined]
     begins = rules.need[rules.after[0]] < 10_000
-    return tuple(TOKEN[name] for name in ALL.split() if begins[TOKEN[name]])
+    return tuple(KERNEL_TOKENS[name] for name in ALL_KERNELS.split() if begins[KERNEL_TOKENS[name]])
 
 
 def _simple(allowed: tuple[int, ...], length: int, scaled: bool, periods: Iterator[float]) -> list[Kernel]:
-    """The simple expressions that the language has."""
+    """Returns the simple expressions that the language has."""
     made = []
-    for text in SIMPLE:
-        terms = terms_of(program(text, len(SIMPLE), scaled).tolist())
+    for text in SIMPLE_EXPRESSIONS:
+        terms = terms_of(program(text, len(SIMPLE_EXPRESSIONS), scaled).tolist())
         if all(f in allowed for term in terms for f in term):
             z = assemble([new_term(term, scaled, periods) for term in terms], length, scaled)
             made += [z] if z is not None else []
@@ -155,7 +155,7 @@ def _next(
     effort: Effort,
     around: Callable[[Kernel], Iterator[Kernel]],
 ) -> list[Kernel]:
-    """The untried neighbours of the best programs, and those programs again, to fit them further.
+    """Returns the untried neighbours of the best programs, and those programs again, to fit them further.
 
     Those of the very best count as untried until they were tried while it was the best: they begin with its fit.
     """
@@ -168,17 +168,17 @@ def _next(
         if fresh:
             return [f.z for f in best[:2]] + fresh
     # Everything near is tried: fits from other periods.
-    return [z for f in best for z in islice(around(f.z), 6) if len(tried.get(_name(z), ())) < AGAIN] or [best[0].z]
+    return [z for f in best for z in islice(around(f.z), 6) if len(tried.get(_name(z), ())) < MOST_TRIES] or [best[0].z]
 
 
 def zip_all(groups: list[list[Any]]) -> Iterator[list[Any]]:
-    """The first of each group, then the second of each, to the end of the longest."""
+    """Yields the first of each group, then the second of each, to the end of the longest."""
     for i in range(max(map(len, groups), default=0)):
         yield [g[i] for g in groups if i < len(g)]
 
 
 def _chosen(queue: list[Kernel], size: int) -> list[Kernel]:
-    """The first of the queue, every program once."""
+    """Returns the first of the queue, every program once."""
     chosen: dict[Name, Kernel] = {}
     for z in queue:
         if len(chosen) < size and _name(z) not in chosen:
@@ -187,7 +187,7 @@ def _chosen(queue: list[Kernel], size: int) -> list[Kernel]:
 
 
 def _remember(memory: dict, chosen: list[Kernel], z: Kernel, log_joint: Array, size: int) -> None:
-    """Puts what was fitted into the memory: of twins the better stays, and of all the best."""
+    """Puts fitted programs into the memory, which keeps the better of twins and the best `size` of all."""
     z, scores = jax.tree.map(lambda a: np.asarray(a)[0], (z, log_joint))
     for i in range(len(chosen)):
         one = jax.tree.map(lambda a, i=i: a[i], z)
@@ -198,7 +198,7 @@ def _remember(memory: dict, chosen: list[Kernel], z: Kernel, log_joint: Array, s
 
 
 def _stack(programs: list[Kernel], size: int) -> Kernel:
-    """Programs as one batch of one series, filled up with the first."""
+    """Returns programs as one batch of one series, filled up with the first."""
     filled = programs + [programs[0]] * (size - len(programs))
     return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(a) for a in leaves])[None], *filled)
 
@@ -213,6 +213,6 @@ def _name(z: Kernel) -> Name:
 
 
 def weighted(found: list[Found]) -> Weighted:
-    """The found programs as a posterior of the core."""
+    """Returns the found programs as a weighted posterior of the core."""
     programs = jax.tree.map(lambda *a: jnp.stack([jnp.asarray(v) for v in a]), *[f.z for f in found])
     return Weighted(programs, jnp.log(jnp.asarray(posterior(found), jnp.float32)))

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from wakesleep.domains.timeseries.explain.neighbours import Part
-from wakesleep.domains.timeseries.language import ALONE, DECAYING, LIN, M12, M32, PER, RW, SE, WN, C
+from wakesleep.domains.timeseries.language import DECAYING, LIN, M12, M32, PER, RW, SE, SINGLE_KERNELS, WN, C
 
-NAMED = {
+NAMED_PERIODS = {
     ("months", 12.0): "yearly",
     ("months", 3.0): "quarterly",
     ("months", 1.0): "monthly",
@@ -23,14 +23,14 @@ NAMED = {
     ("weeks", 52.18): "yearly",
     ("years", 1.0): "yearly",
 }
-CLOSE = 0.02
+PERIOD_TOLERANCE = 0.02
 """A period within this share of a named one has its name."""
-NEARLY_SINE, DETAILED = 1.8, 0.6
-PARTS = {"months": (12, "years"), "hours": (24, "days"), "minutes": (60, "hours"), "seconds": (60, "minutes")}
+LEAST_SINE_ROUNDNESS, MOST_DETAILED_ROUNDNESS = 1.8, 0.6
+LARGER_UNITS = {"months": (12, "years"), "hours": (24, "days"), "minutes": (60, "hours"), "seconds": (60, "minutes")}
 
 
 class Units(NamedTuple):
-    """How the model's units are said: a span of time, and a deviation of values."""
+    """The units of the user's series, in which the model's spans and deviations are said."""
 
     span: float
     time: str
@@ -42,24 +42,24 @@ class Units(NamedTuple):
 
 
 def sentence(parts: list[Part], units: Units, scaled: bool) -> str:
-    """What a fitted expression says of a series."""
+    """Returns a fitted expression as a sentence."""
     said = [say(part, units, scaled) for part in sorted(parts, key=_weight(scaled), reverse=True)]
     joined = (", times " if units.log else ", plus ").join(said)
     return joined[0].upper() + joined[1:] + "."
 
 
 def _weight(scaled: bool) -> Callable[[Part], tuple[bool, float]]:
-    """Terms in the order of their size, noise last."""
+    """Returns the sort key of terms: by size, noise last."""
 
     def size(part: Part) -> tuple[bool, float]:
-        has_scale = scaled or part.term[0] in (C, *ALONE)
+        has_scale = scaled or part.term[0] in (C, *SINGLE_KERNELS)
         return part.term != (WN,), part.values[0] if has_scale else 0.0
 
     return size
 
 
 def say(part: Part, units: Units, scaled: bool) -> str:
-    """One term in words."""
+    """Returns one term in words."""
     kinds = set(part.term)
     if kinds == {WN}:
         return _noise(float(np.exp(part.values[0])), units)
@@ -106,10 +106,16 @@ def _pattern(periodic: list[tuple[float, float]], decaying: int | None, length: 
 
 
 def _repeat(roundness: float, period: float, units: Units) -> str:
-    shape = "nearly sinusoidal " if roundness > NEARLY_SINE else "detailed " if roundness < DETAILED else ""
+    shape = (
+        "nearly sinusoidal "
+        if roundness > LEAST_SINE_ROUNDNESS
+        else "detailed "
+        if roundness < MOST_DETAILED_ROUNDNESS
+        else ""
+    )
     article = "a"
-    for (unit, usual), name in NAMED.items():
-        if unit == units.time and abs(period / usual - 1) < CLOSE:
+    for (unit, usual), name in NAMED_PERIODS.items():
+        if unit == units.time and abs(period / usual - 1) < PERIOD_TOLERANCE:
             return f"{article} {shape}{name} pattern"
     return f"{article} {shape}pattern that repeats every {duration(period, units.time)}"
 
@@ -123,7 +129,7 @@ def _line(units: Units) -> str:
 
 
 def _walk(deviation: float, units: Units) -> str:
-    """A tenth of the span is said, as far as the series is continued by default."""
+    """Returns a random walk in words, by its change over a tenth of the span."""
     size, time = deviation * np.sqrt(0.1) * units.deviation, duration(0.1 * units.span, units.time)
     by = f"{100 * (np.exp(size) - 1):.2g} %" if units.log else f"{size:.2g}"
     return f"a level that wanders, by about {by} in {time}"
@@ -136,8 +142,8 @@ def _noise(deviation: float, units: Units) -> str:
 
 
 def duration(length: float, unit: str) -> str:
-    """A length of time in the words of its unit, or of the next larger one."""
-    size, larger = PARTS.get(unit, (0, ""))
+    """Returns a length of time in the words of its unit, or of the next larger one."""
+    size, larger = LARGER_UNITS.get(unit, (0, ""))
     if size and length >= 3 * size:
         length, unit = length / size, larger
     number = f"{length:.0f}" if length >= 20 else f"{length:.2g}"
