@@ -60,7 +60,7 @@ def load() -> Omniglot:
 
 def make(path: Path) -> None:
     """Downloads the official archives, checks them, and writes their images to one file."""
-    archives = [datasets.download(f"{ORIGIN}/{name}", known) for name, known in ARCHIVES.items()]
+    archives = [datasets.download(f"{ARCHIVES_FOLDER}/{name}", known) for name, known in ARCHIVES.items()]
     write(archives, path)
 
 

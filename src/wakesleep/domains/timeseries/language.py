@@ -97,7 +97,7 @@ def kernel_names(kernels: str) -> list[str]:
     names = kernels.replace(",", " ").split()
     for name in names:
         if name not in ALL_KERNELS.split():
-            raise Refusal(f"kernels must be some of {ALL.replace(' ', ', ')}, but {name!r} was given.")
+            raise Refusal(f"kernels must be some of {ALL_KERNELS.replace(' ', ', ')}, but {name!r} was given.")
     if not set(names) & {"SE", "M12", "M32", "Per"}:
         raise Refusal(f"kernels must include one of SE, M12, M32 and Per, but {kernels!r} was given.")
     return names
