@@ -1,13 +1,14 @@
 import equinox as eqx
 import jax
 import numpy as np
+import optax
 import pytest
 
 from tests.running.test_run import config, same
-from tests.toy import ALL_PROGRAMS, SYMBOLS
+from tests.toy import ALL_PROGRAMS, SYMBOLS, ToyEvaluator
 from wakesleep.core import evaluate
-from wakesleep.core.model import Observations
-from wakesleep.core.pretrain import pretrain
+from wakesleep.core.model import Batch, Observations
+from wakesleep.core.pretrain import pretrain, sleep
 from wakesleep.errors import Refusal
 from wakesleep.running import train as training
 
@@ -22,6 +23,24 @@ def test_recognition_that_has_slept_gives_the_exact_posterior_of_a_model_that_st
     before, after = (np.asarray(jax.nn.softmax(m.recognition.logits, axis=1)) for m in (model, slept))
     assert np.abs(before - truth).max() > 0.3
     np.testing.assert_allclose(after, truth, atol=0.08)
+
+
+class Unscored(ToyEvaluator):
+    """Counts the times that p(x | z) is asked for: sleep needs draws alone."""
+
+    def log_prob(self, x, z):
+        raise AssertionError("sleep scored a program")
+
+
+def test_sleep_scores_no_program(toy):
+    model, data = toy
+    unscored = Unscored(model.evaluator.logits, model.evaluator.possible)
+    unscored = eqx.tree_at(lambda m: m.evaluator, model, unscored)
+    sleeping = sleep(optax.adam(0.01))
+    state = sleeping.init(model, data)._replace(model=unscored)
+    state, info = sleeping.step(jax.random.key(0), state, Batch(jax.numpy.arange(3), data.x[:3]))
+    assert np.isfinite(info.bound)
+    assert not same(state.model.recognition, model.recognition)
 
 
 def test_a_run_may_sleep_before_its_first_step_and_repeats_it():

@@ -11,12 +11,13 @@ import optax
 from jaxtyping import Array, Bool, Float, Key
 
 from wakesleep.core import memory as mem
-from wakesleep.core.algorithms import rws, vimco, wake, weigh
+from wakesleep.core.algorithms import rws, vimco
 from wakesleep.core.fit import fit
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Memory, Weighted
 from wakesleep.core.model import Batch, Model, Observations, Program, frozen, same_program, score
 from wakesleep.core.pretrain import recognition_only, sleep
+from wakesleep.core.wake import wake, weigh
 from wakesleep.errors import Refusal, require_at_least
 
 AT_ONCE = 50

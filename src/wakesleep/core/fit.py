@@ -15,12 +15,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax.experimental import multihost_utils
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
-from jaxtyping import Array, Int, Key
+from jaxtyping import Array, Key
 
 from wakesleep.core import processes
-from wakesleep.core.algorithms import Algorithm, Info, State
-from wakesleep.core.keys import fused
+from wakesleep.core.keys import draw_rows, fused
 from wakesleep.core.model import Batch, Model, Observations, Tree
+from wakesleep.core.step import PARTS, Algorithm, Info, State, average, weigh_report
 from wakesleep.errors import Refusal
 
 AXIS = "data"
@@ -119,24 +119,11 @@ def _steps(
         rows = draw_rows(key_rows, len(data), b)
         some = data[rows]
         state, info = algorithm.step(key_step, state, Batch(rows, some.x, some.c), axis=AXIS)
-        return eqx.filter(state, eqx.is_array), jax.tree.map(jnp.add, carry[1], info)
+        return eqx.filter(state, eqx.is_array), jax.tree.map(jnp.add, carry[1], weigh_report(info))
 
-    start = Info(*(jnp.zeros(()) for _ in Info._fields))
-    arrays, total = jax.lax.fori_loop(0, count, body, (arrays, start))
-    return eqx.combine(arrays, static), jax.tree.map(lambda a: a / count, total)
-
-
-def draw_rows(key: Key[Array, ""], n: int, b: int) -> Int[Array, "b"]:
-    """b different rows of n, every row equally likely, at a cost that does not depend on n.
-
-    One row from each of b strata of (nearly) equal width, all turned by a random offset.
-    """
-    edges = np.arange(b + 1) * n // b
-    widths = np.diff(edges).astype(np.int32)
-    uniform = jax.random.uniform(key, (b + 1,))
-    within = jnp.minimum((uniform[:b] * widths).astype(jnp.int32), widths - 1)
-    offset = (uniform[b] * n).astype(jnp.int32)
-    return (jnp.asarray(edges[:-1], jnp.int32) + within + offset) % n
+    none = jnp.zeros(())
+    arrays, total = jax.lax.fori_loop(0, count, body, (arrays, Info(none, none, none, jnp.zeros(len(PARTS)))))
+    return eqx.combine(arrays, static), average(total, count)
 
 
 def data_mesh(devices: int | list[jax.Device] | None = None) -> Mesh:
@@ -228,9 +215,14 @@ def check_batch(n: int, batch_size: int, devices: int) -> None:
 
 
 def check_finite(info: Info, step: int) -> None:
-    """Stops a run that has met NaN."""
-    if np.any(np.isnan(info.bound)):
+    """Stops a run that has met NaN, and names the part."""
+    broken = np.asarray(info.broken).reshape(-1, len(PARTS)).any(axis=0)
+    parts = [name for name, bad in zip(PARTS, broken, strict=True) if bad]
+    if parts:
         raise Refusal(
-            f"The bound became NaN by step {step}: a log_prob gave NaN, or a NaN gradient where it is minus "
-            "infinity (guard such a case with `where` both inside and outside)."
+            f"The gradient of {' and '.join(parts)} was NaN or infinite by step {step}: look there for a log_prob that "
+            "gives NaN, or that has no finite gradient where it is minus infinity (guard such a case with `where` both "
+            "inside and outside), or take a smaller learning rate."
         )
+    if np.any(np.isnan(info.bound)):
+        raise Refusal(f"The bound became NaN by step {step}: a log_prob of prior, evaluator or recognition gave NaN.")

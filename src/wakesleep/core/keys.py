@@ -1,4 +1,4 @@
-"""Random keys that cost little: threefry written out, with the same bits as JAX's own.
+"""Random keys that cost little: threefry written out, with the same bits as JAX's own; and rows drawn with them.
 
 On a CPU, JAX runs each threefry hash as a loop of some eighty tiny kernels, which in a small step costs
 more than the step. Written out, a hash fuses into the code that uses it.
@@ -9,11 +9,13 @@ import jax.extend.random
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Key, UInt32
+from jaxtyping import Array, Int, Key, UInt32
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = np.uint32(0x1BD11BDA)
 Words = UInt32[Array, "..."]
+UNIFORM_STEPS = 2**23
+"""The number of different values that a uniform random number of single precision takes."""
 
 
 def fused(key: Key[Array, "*keys"]) -> Key[Array, "*keys"]:
@@ -21,6 +23,24 @@ def fused(key: Key[Array, "*keys"]) -> Key[Array, "*keys"]:
     if jax.random.key_impl(key) != "threefry2x32":
         return key
     return jax.random.wrap_key_data(jax.random.key_data(key), impl=_FUSED)
+
+
+def draw_rows(key: Key[Array, ""], n: int, b: int) -> Int[Array, "b"]:
+    """b different rows of n < 2^31, every row equally likely, at a cost that does not depend on n.
+
+    One row from each of b strata of (nearly) equal width, all turned by a random offset.
+    """
+    edges = np.arange(b + 1) * n // b
+    widths = np.diff(edges).astype(np.int32)
+    if widths.max() <= UNIFORM_STEPS:
+        uniform = jax.random.uniform(key, (b + 1,))
+        within = jnp.minimum((uniform[:b] * widths).astype(jnp.int32), widths - 1)
+        offset = (uniform[b] * n).astype(jnp.int32)
+    else:  # A uniform number would skip rows of so wide a stratum.
+        drawn = jax.random.randint(key, (b + 1,), 0, np.append(widths, n).astype(np.int32))
+        within, offset = drawn[:b], drawn[b]
+    rows = jnp.asarray(edges[:-1], jnp.uint32) + within.astype(jnp.uint32) + offset.astype(jnp.uint32)
+    return (rows % np.uint32(n)).astype(jnp.int32)
 
 
 def _hash(key: UInt32[Array, "2"], high: Words, low: Words) -> tuple[Words, Words]:

@@ -12,7 +12,7 @@ of a part is one of its parameters. Batch and particle axes are added by the cor
 
 A program is a pytree of fixed shape. Its integer leaves are the program: two programs with equal
 integer leaves are twins. Its float leaves, if any, are carried: quantities fitted for that program,
-which `Evaluator.refine` improves and the memory keeps.
+which `Evaluator.refine` improves and the memory keeps. Prior and recognition score the integer leaves alone.
 
 A pair that cannot occur scores minus infinity, with a zero gradient there and never NaN.
 """
@@ -44,6 +44,17 @@ class Prior(eqx.Module):
     def log_prob(self, z: Program, c: Any) -> Scalar:
         """log p(z | c)."""
 
+    def canonical(self, z: Program) -> Program:
+        """The one spelling under which a memory keeps z and all programs that mean the same (`p+p` and `2*p`).
+
+        It must not change what the evaluator computes, must be its own canonical form, and must be possible where z
+        is. Each program enters a memory in this form, so a row holds no two spellings of one meaning. The memory's
+        sum stays a lower bound on p(x): it counts the probability of the canonical spelling alone and leaves out that
+        of the others. Importance sampling and dreams use programs as they were drawn, so their estimates are of the
+        whole p(x).
+        """
+        return z
+
 
 class Evaluator(eqx.Module):
     """p(x | z): what a program produces."""
@@ -57,7 +68,11 @@ class Evaluator(eqx.Module):
         """log p(x | z)."""
 
     def refine(self, z: Program, x: Any) -> Program:
-        """The same program with its carried quantities fitted further to x."""
+        """The same program with its carried quantities fitted further to x; its integer leaves stay as they are.
+
+        Where programs carry quantities, `log_prob(x, z)` has to be a lower bound on log p(x | integer leaves), such
+        as a variational bound, for any value that they take; a likelihood at the best fit is not one.
+        """
         return z
 
 
@@ -148,6 +163,11 @@ def recognise(recognition: Recognition, z: Program, h: Any) -> Float[Array, "b k
 def refine(evaluator: Evaluator, z: Program, x: Any) -> Program:
     """The k programs of each observation of a batch with their carried quantities refined."""
     return over_programs(evaluator.refine, z, x)
+
+
+def canonical(prior: Prior, z: Program) -> Program:
+    """The k programs of each observation of a batch in their canonical forms."""
+    return over_programs(prior.canonical, z)
 
 
 def dream(model: Model, key: Key[Array, ""], c: Any, count: int) -> tuple[Program, Any]:

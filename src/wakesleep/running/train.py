@@ -16,7 +16,7 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
 from wakesleep.core import processes
-from wakesleep.core.algorithms import Algorithm, Info, State, mws, rws, vimco
+from wakesleep.core.algorithms import Algorithm, Info, Means, State, mws, rws, vimco
 from wakesleep.core.fit import begin, check_batch, fit, whole
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Weighted
@@ -151,7 +151,7 @@ def _follow(
     keep: Callable[[State, dict[str, float] | None], None],
 ) -> State:
     """The loop of `train`: `keep` sees each state, with the mean report since the last one where it is to be saved."""
-    config, every, pending = job.config, job.config.checkpoint_every, _Means()
+    config, every, pending = job.config, job.config.checkpoint_every, Means()
     before = int(state.step)
     for state, info in _chunks(job, state, mesh):
         step = int(state.step)
@@ -161,7 +161,7 @@ def _follow(
         stopping = processes.any_says(stop())
         due = step % every == 0 or step == config.steps or stopping
         keep(state, pending.means() if due else None)
-        pending = _Means() if due else pending
+        pending = Means() if due else pending
         if stopping:
             break
     return state
@@ -179,20 +179,6 @@ def _chunks(job: Job, state: State, mesh: Mesh | None) -> Iterator[tuple[State, 
     if config.rows_at_once:
         return fit_chunks(job.algorithm, state, job.dataset.train, rows_at_once=config.rows_at_once, **given)
     return fit(job.algorithm, state, job.dataset.train, consume=True, **given)
-
-
-class _Means:
-    """The mean of what some steps reported."""
-
-    def __init__(self) -> None:
-        self.count, self.total = 0, np.zeros(len(Info._fields))
-
-    def add(self, info: Info, count: int) -> None:
-        self.total = self.total + count * np.asarray([float(v) for v in info])
-        self.count += count
-
-    def means(self) -> dict[str, float]:
-        return dict(zip(Info._fields, (self.total / self.count).tolist(), strict=True))
 
 
 def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int = 0) -> Weighted:

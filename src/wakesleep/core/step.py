@@ -1,0 +1,183 @@
+"""A step of learning: the state that it changes, what it reports, and `algorithm`, which makes the steps of a loss.
+
+`init(model, data)` returns a `State`, `step(key, state, batch)` the next state and an `Info`, and
+`posterior(key, state, batch)` weighted programs for training observations. Nothing but the state
+survives a step.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float, Int, Key, PyTree
+
+from wakesleep.core import memory as mem
+from wakesleep.core.memory import Memory, Weighted
+from wakesleep.core.model import Batch, Model, Observations, Program, Scalar, score
+from wakesleep.core.wake import weigh
+
+PARTS = ("prior", "evaluator", "recognition")
+POSTERIOR_PARTICLES = 10
+"""Proposals from which an algorithm without a memory estimates a posterior, unless it says otherwise."""
+
+
+class State(NamedTuple):
+    """All that survives a step; the memory is None where the algorithm keeps none."""
+
+    step: Int[Array, ""]
+    model: Model
+    opt_state: Any
+    memory: Memory | None
+
+
+class Info(NamedTuple):
+    """What a step reports, or the mean of what several steps report."""
+
+    bound: Float[Array, ""]
+    """The lower bound on log p(x), a mean over the observations that have a possible program; minus infinity where
+    none has."""
+    explained: Float[Array, ""]
+    """The share of observations that have a possible program."""
+    novel: Float[Array, ""]
+    """The mean number of proposals that entered an observation's memory; zero where there is no memory."""
+    broken: Float[Array, "3"]
+    """For each of `PARTS`, the share of steps in which its gradient was not finite."""
+
+
+class Algorithm(NamedTuple):
+    """The triple of pure functions; see the module's docstring."""
+
+    init: Callable[[Model, Observations], State]
+    step: Callable[..., tuple[State, Info]]
+    posterior: Callable[[Key[Array, ""], State, Batch], Weighted]
+
+
+Posterior = Callable[[Key[Array, ""], State, Batch], Weighted]
+# The loss of a batch, given the memory rows of its observations; beside it those rows updated, and a report.
+Loss = Callable[[Model, Key[Array, ""], Any, Batch], tuple[Scalar, tuple[Any, Info]]]
+
+
+def algorithm(
+    loss: Loss,
+    optimiser: optax.GradientTransformation,
+    memory_size: int | None = None,
+    posterior: Posterior | None = None,
+) -> Algorithm:
+    """The algorithm that descends `loss`, with a memory of `memory_size` programs for each observation if given.
+
+    `loss(model, key, remembered, batch)` returns `(loss, (updated, info))`: a scalar whose gradient moves every part
+    of the model, the memory rows of the batch after the step (None without a memory; `wake` makes them), and an
+    `Info` (`report` makes it). By default the posterior is the memory's Q, or importance sampling without a memory.
+    """
+    if posterior is None:
+        posterior = importance_posterior(POSTERIOR_PARTICLES) if memory_size is None else remembered_posterior
+
+    def init(model: Model, data: Observations) -> State:
+        model = _strong(model)
+        memory = None if memory_size is None else mem.empty(program_shape(model, data), len(data), memory_size)
+        opt_state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
+        return State(jnp.zeros((), jnp.int32), model, opt_state, memory)
+
+    def step(key: Key[Array, ""], state: State, batch: Batch, axis: str | None = None) -> tuple[State, Info]:
+        rows: Any = None if state.memory is None else mem.read(state.memory, batch.rows)
+        differentiate = eqx.filter_value_and_grad(loss, has_aux=True)
+        (_, (rows, info)), gradient = differentiate(state.model, key, rows, batch)
+        if axis is not None:
+            gradient, summed = jax.lax.pmean((gradient, weigh_report(info)), axis)
+            info = average(summed, 1.0)
+        parameters = eqx.filter(state.model, eqx.is_inexact_array)
+        updates, opt_state = optimiser.update(gradient, state.opt_state, parameters)
+        model = eqx.apply_updates(state.model, updates)
+        memory = None if state.memory is None else mem.write(state.memory, batch.rows, rows)
+        return State(state.step + 1, model, opt_state, memory), info._replace(broken=_broken(gradient))
+
+    return Algorithm(init, step, posterior)
+
+
+def report(bounds: Float[Array, "b"], novel: Array | float = 0.0) -> Info:
+    """The report of a step from each observation's bound and its count of programs that entered memory."""
+    possible = ~jnp.isneginf(bounds)  # NaN counts as possible, so that it is seen and not hidden
+    mean = jnp.sum(jnp.where(possible, bounds, 0.0)) / jnp.maximum(jnp.sum(possible), 1)
+    mean = jnp.where(jnp.any(possible), mean, -jnp.inf)
+    entered = jnp.mean(jnp.asarray(novel, mean.dtype))
+    return jax.lax.stop_gradient(Info(mean, jnp.mean(possible.astype(mean.dtype)), entered, jnp.zeros(len(PARTS))))
+
+
+def weigh_report(info: Info) -> Info:
+    """The report with its bound weighted by the share of observations that have one, so that reports may be added."""
+    bound = jnp.where(info.explained > 0, info.bound * info.explained, 0.0)
+    return info._replace(bound=bound)
+
+
+def average(total: Info, count: Any) -> Info:
+    """The mean of `count` reports, given the sum of their weighted forms (see `weigh_report`)."""
+    seen = total.explained > 0
+    bound = jnp.where(seen, total.bound / jnp.where(seen, total.explained, 1.0), -jnp.inf)
+    return Info(bound, total.explained / count, total.novel / count, total.broken / count)
+
+
+class Means:
+    """The mean of what a run reports, added up on the host; a bound counts by the observations that have one."""
+
+    def __init__(self) -> None:
+        self.count, self.bound, self.explained, self.novel = 0, 0.0, 0.0, 0.0
+
+    def add(self, info: Info, count: int) -> None:
+        """Adds the mean report of `count` steps."""
+        explained = float(info.explained)
+        self.bound += count * explained * float(info.bound) if explained > 0 else 0.0
+        self.explained += count * explained
+        self.novel += count * float(info.novel)
+        self.count += count
+
+    def means(self) -> dict[str, float]:
+        """The means by name."""
+        bound = self.bound / self.explained if self.explained > 0 else -np.inf
+        return {"bound": float(bound), "explained": self.explained / self.count, "novel": self.novel / self.count}
+
+
+def importance_posterior(count: int) -> Posterior:
+    """Self-normalised importance sampling with `count` proposals."""
+
+    def posterior(key: Key[Array, ""], state: State, batch: Batch) -> Weighted:
+        z, log_p, log_r = weigh(state.model, key, batch, count)
+        return mem.posterior(Memory(z, log_p - log_r))
+
+    return posterior
+
+
+def remembered_posterior(key: Key[Array, ""], state: State, batch: Batch) -> Weighted:
+    """Q of the batch's rows, their programs rescored under the model as it now is; nothing is random here."""
+    assert state.memory is not None
+    rows = mem.read(state.memory, batch.rows)
+    log_joint = score(state.model, rows.programs, batch.x, batch.c)
+    return mem.posterior(Memory(rows.programs, jnp.where(jnp.isneginf(rows.log_joint), -jnp.inf, log_joint)))
+
+
+def program_shape(model: Model, data: Observations) -> PyTree[jax.ShapeDtypeStruct]:
+    """The shape of a program, found without computing one."""
+
+    def propose_one(key: Key[Array, ""], x: Any, c: Any) -> Program:
+        return model.recognition.sample(key, model.recognition.encode(x, c))
+
+    x, c = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[1:], a.dtype), (data.x, data.c))
+    return jax.eval_shape(propose_one, jax.random.key(0), x, c)
+
+
+def _broken(gradient: Model) -> Float[Array, "3"]:
+    """For each part, one where any number of its gradient is not finite, else zero."""
+
+    def part(tree: Any) -> Array:
+        bad = [~jnp.all(jnp.isfinite(a)) for a in jax.tree.leaves(tree)]
+        return jnp.any(jnp.stack(bad)) if bad else jnp.zeros((), bool)
+
+    return jnp.stack([part(getattr(gradient, name)) for name in PARTS]).astype(jnp.float32)
+
+
+def _strong(model: Model) -> Model:
+    """The model with no weakly typed arrays: these turn strong at the first step, and all would be compiled again."""
+    return jax.tree.map(lambda a: jnp.asarray(a, a.dtype) if eqx.is_array(a) else a, model)

@@ -1,0 +1,148 @@
+"""The wake phase: proposals, their scores, and the memory rows that they enter."""
+
+import math
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int, Key
+
+from wakesleep.core import memory as mem
+from wakesleep.core.keys import draw_rows
+from wakesleep.core.memory import Memory
+from wakesleep.core.model import (
+    Batch,
+    Model,
+    Prior,
+    Program,
+    canonical,
+    carries,
+    frozen,
+    propose,
+    recognise,
+    refine,
+    score,
+)
+
+
+def wake(
+    model: Model,
+    key: Key[Array, ""],
+    remembered: Memory,
+    h: Any,
+    batch: Batch,
+    proposals: int,
+    explore: float = 0.0,
+    revise: float = 0.0,
+    fixed: bool = False,
+) -> tuple[Memory, Int[Array, "b"]]:
+    """The wake phase for a batch: returns the merged memory rows and how many proposals entered each.
+
+    `explore` and `revise` are the shares of proposals that come from the prior and from a remembered program with a
+    small change. For `fixed` see `enter`.
+    """
+    proposed = propose(model.recognition, key, h, proposals)
+    if explore > 0:
+        proposed = _explored(jax.random.fold_in(key, 1), model.prior, batch.c, proposed, explore)
+    if revise > 0:
+        proposed = _revised(jax.random.fold_in(key, 2), model, remembered, h, proposed, revise)
+    return enter(model, remembered, proposed, batch, fixed)
+
+
+def enter(
+    model: Model, remembered: Memory, proposed: Program, batch: Batch, fixed: bool = False
+) -> tuple[Memory, Int[Array, "b"]]:
+    """Merges programs [b, r, ...], in canonical form, into memory rows; also returns how many entered each row.
+
+    p has changed since a program was stored, so the remembered programs are rescored together with the new ones. With
+    a `fixed` model this happens only where programs carry quantities, which are then refined further.
+    """
+    proposed = canonical(model.prior, proposed)
+    if fixed and not carries(proposed):
+        return jax.vmap(mem.merge)(remembered, Memory(proposed, score(model, proposed, batch.x, batch.c)))
+    return jax.vmap(mem.merge)(*_rescored(model, remembered, proposed, batch))
+
+
+def _rescored(model: Model, remembered: Memory, proposed: Program, batch: Batch) -> tuple[Memory, Memory]:
+    """The remembered and the proposed programs, refined and scored in one pass."""
+    m = remembered.log_joint.shape[1]
+    pool = _joined(remembered.programs, proposed)
+    if carries(pool):
+        pool, log_joint = _refitted(model, remembered.programs, pool, batch)
+    else:
+        log_joint = score(model, pool, batch.x, batch.c)
+    vacant = jnp.pad(jnp.isneginf(remembered.log_joint), ((0, 0), (0, log_joint.shape[1] - m)))
+    scored = Memory(pool, jnp.where(vacant, -jnp.inf, log_joint))
+    return jax.tree.map(lambda a: a[:, :m], scored), jax.tree.map(lambda a: a[:, m:], scored)
+
+
+def _refitted(model: Model, remembered: Program, pool: Program, batch: Batch) -> tuple[Program, Float[Array, "b k"]]:
+    """The pool, which begins with the m remembered programs, refined, and its scores.
+
+    A remembered program whose refined quantities score worse keeps those that it had. A proposal carries a starting
+    point and no fit, so it is always refined.
+    """
+    refined = refine(model.evaluator, pool, batch.x)
+    m = jax.tree.leaves(remembered)[0].shape[1]
+    scores = score(model, _joined(remembered, refined), batch.x, batch.c)
+    before, after = scores[:, :m], scores[:, m:]
+    worse = jnp.pad(~(after[:, :m] >= before), ((0, 0), (0, after.shape[1] - m)))  # NaN counts as worse
+    kept = jax.tree.map(lambda old, new: jnp.where(_aligned(worse, new), old, new), pool, refined)
+    return kept, jnp.where(worse, jnp.pad(before, ((0, 0), (0, after.shape[1] - m))), after)
+
+
+def _joined(first: Program, second: Program) -> Program:
+    """Two groups of programs of the same observations as one."""
+    return jax.tree.map(lambda a, b: jnp.concatenate([a, b], axis=1), first, second)
+
+
+def _aligned(mask: Array, like: Array) -> Array:
+    """The mask [b, k] with axes added, so that it selects along the first two axes of an array."""
+    return mask.reshape(mask.shape + (1,) * (like.ndim - 2))
+
+
+def _explored(key: Key[Array, ""], prior: Prior, c: Any, proposed: Program, share: float) -> Program:
+    """The proposals [b, r, ...] with a share of them, at random places of the batch, replaced by draws from the prior.
+
+    As many programs are drawn as are expected to be used, rounded up; each then counts with the probability that
+    makes the expected share exact.
+    """
+    b, r = jax.tree.leaves(proposed)[0].shape[:2]
+    count = min(math.ceil(share * b * r), b * r)
+    key_place, key_draw, key_use = jax.random.split(key, 3)
+    places = draw_rows(key_place, b * r, count)
+    drawn = jax.vmap(prior.sample)(jax.random.split(key_draw, count), jax.tree.map(lambda a: a[places // r], c))
+    used = jnp.where(jax.random.uniform(key_use, (count,)) < share * b * r / count, places, b * r)  # b * r: dropped
+
+    def put(a: Array, new: Array) -> Array:
+        flat = a.reshape(b * r, *a.shape[2:])
+        return flat.at[used].set(new, mode="drop").reshape(a.shape)
+
+    return jax.tree.map(put, proposed, drawn)
+
+
+def _revised(key: Key[Array, ""], model: Model, remembered: Memory, h: Any, proposed: Program, share: float) -> Program:
+    """The proposals [b, r, ...] with a share of them, at random, replaced by changed programs of the memory."""
+    shape = jax.tree.leaves(proposed)[0].shape[:2]
+    key_draw, key_swap = jax.random.split(key)
+    one = partial(_revision, model)
+    drawn = jax.vmap(jax.vmap(one, (0, None, None)))(jax.random.split(key_draw, shape), remembered, h)
+    swap = jax.random.uniform(key_swap, shape) < share
+    return jax.tree.map(lambda a, b: jnp.where(_aligned(swap, a), b, a), proposed, drawn)
+
+
+def _revision(model: Model, key: Key[Array, ""], remembered: Memory, h: Any) -> Program:
+    """A remembered program of one observation, drawn from Q, with a small change."""
+    key_draw, key_change = jax.random.split(key)
+    return model.recognition.revise(key_change, mem.draw(jax.random.uniform(key_draw), remembered), h)
+
+
+def weigh(
+    model: Model, key: Key[Array, ""], batch: Batch, count: int
+) -> tuple[Program, Float[Array, "b k"], Float[Array, "b k"]]:
+    """`count` proposals for each observation, with their log p and log r."""
+    h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
+    z = propose(frozen(model.recognition), key, frozen(h), count)
+    z = frozen(refine(frozen(model.evaluator), z, batch.x))
+    return z, score(model, z, batch.x, batch.c), recognise(model.recognition, z, h)
