@@ -17,6 +17,10 @@ from wakesleep.core.model import Model, Observations
 # Algorithms by the names they have in tables; K is the number of joint evaluations a step.
 MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
     "MWS": lambda o, k: mws(o, *split(k)),
+    "MWS+both": lambda o, k: mws(o, *split(k), recognition="both"),
+    "MWS-tail": lambda o, k: mws(o, *split(k), tail=True),
+    "MWS-tail+both": lambda o, k: mws(o, *split(k), recognition="both", tail=True),
+    "MWS-revise+both": lambda o, k: mws(o, *split(k), recognition="both", revise=0.5),
     "MWS-plain": lambda o, k: mws(o, *split(k), explore=0.0),
     "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),
     "MWS-explore": lambda o, k: mws(o, *split(k), explore=0.1),
@@ -25,6 +29,7 @@ MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
     "MWS (M = K, R = 1)": lambda o, k: mws(o, k, 1),
     "RWS": rws,
     "RWS-sleep": lambda o, k: rws(o, k, recognition="sleep"),
+    "RWS+fantasy": lambda o, k: rws(o, k, recognition="both"),
     "VIMCO": vimco,
 }
 
