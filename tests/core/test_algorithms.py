@@ -27,9 +27,12 @@ ALGORITHMS = {
     "mws-expected": mws(ADAM, 3, 2, replay="expected"),
     "mws-explore": mws(ADAM, 3, 2, explore=0.5),
     "mws-revise": mws(ADAM, 3, 2, revise=0.5),
+    "mws-both": mws(ADAM, 3, 2, recognition="both"),
+    "mws-tail": mws(ADAM, 3, 2, tail=True),
     "map": mws(ADAM, 1, 1),
     "rws": rws(ADAM, 4),
     "rws-sleep": rws(ADAM, 4, recognition="sleep"),
+    "rws-both": rws(ADAM, 4, recognition="both"),
     "vimco": vimco(ADAM, 4),
 }
 
@@ -231,7 +234,7 @@ def test_revising_goes_on_from_what_is_remembered(toy):
         (lambda: rws(ADAM, 0), "particles must be at least 1"),
         (lambda: mws(ADAM, explore=1.5), "explore must lie between 0 and 1"),
         (lambda: mws(ADAM, revise=-0.5), "revise must lie between 0 and 1"),
-        (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy"),
+        (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy, both"),
     ],
 )
 def test_impossible_settings_are_refused_in_a_sentence(make, words):

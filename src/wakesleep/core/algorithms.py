@@ -12,13 +12,16 @@ from wakesleep.core import objectives
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Model, Program, Scalar, dream, frozen, recognise, score
 from wakesleep.core.step import Algorithm, Info, Means, State, algorithm, importance_posterior, report
+from wakesleep.core.tail import wake_with_tail
 from wakesleep.core.wake import wake, weigh
-from wakesleep.errors import require_at_least, require_one_of, require_share
+from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 
 __all__ = ["Algorithm", "Info", "Means", "State", "algorithm", "dreamed", "mws", "report", "rws", "vimco"]
 
 EXPLORE_OF_ONE_SLOT = 0.1
 """The share of proposals from the prior where a memory holds one program."""
+THINNING = 3
+"""Folded into the key of a step for what thins the prior, so that other draws are the same with and without it."""
 
 
 def mws(
@@ -29,38 +32,56 @@ def mws(
     replay: str = "draw",
     explore: float | None = None,
     revise: float = 0.0,
+    tail: bool = False,
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
 
-    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p.
+    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of
+    either loss.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
     `explore` is the share of proposals drawn from the prior, where the paper draws all from r: r trained on a small
     memory proposes little but that memory, and any proposal may enter it, whatever its distribution. By default it is
     zero, except where the memory holds a single program: r then soon proposes that one alone, so the default is
     `EXPLORE_OF_ONE_SLOT`. For the same reason `revise` is the share of proposals that are remembered programs, drawn
-    from Q, with a small change.
+    from Q, with a small change. `tail` trains on the fresh proposals outside of the memory too, weighted so that their
+    terms and the memory's sum to p(x) on average (`wakesleep.core.tail`); all proposals are then drawn from r.
     """
     require_at_least("memory_size", memory_size, 1)
     require_at_least("proposals", proposals, 1)
-    require_one_of("recognition", recognition, ("replay", "fantasy"))
+    require_one_of("recognition", recognition, ("replay", "fantasy", "both"))
     require_one_of("replay", replay, ("draw", "expected"))
-    share = (EXPLORE_OF_ONE_SLOT if memory_size == 1 else 0.0) if explore is None else explore
-    require_share("explore", share)
-    require_share("revise", revise)
+    share = _exploring(memory_size, explore, revise, tail)
+    half = 0.5 if recognition == "both" else 1.0
 
     def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
-        updated, novel = wake(frozen(model), key_wake, remembered, frozen(h), batch, proposals, share, revise)
-        z, weight = _replayed(key_replay, updated, replay)
-        total = _weighted(weight, score(model, z, batch.x, batch.c))
-        if recognition == "replay":
-            total += _weighted(weight, recognise(model.recognition, z, h))
+        given = (frozen(model), key_wake, remembered, frozen(h), batch, proposals)
+        if tail:
+            updated, novel, terms = wake_with_tail(*given)
         else:
-            total += jnp.mean(dreamed(model, key_dream, batch))
-        return total, (updated, report(mem.bound(updated.log_joint), novel))
+            updated, novel = wake(*given, share, revise)
+            terms = updated
+        z, weight = _replayed(key_replay, terms, replay)
+        total = _weighted(weight, score(model, z, batch.x, batch.c, jax.random.fold_in(key, THINNING)))
+        if recognition != "fantasy":
+            total += half * _weighted(weight, recognise(model.recognition, z, h))
+        if recognition != "replay":
+            total += half * jnp.mean(dreamed(model, key_dream, batch))
+        return total, (updated, report(mem.bound(terms.log_joint), novel))
 
     return algorithm(loss, optimiser, memory_size)
+
+
+def _exploring(memory_size: int, explore: float | None, revise: float, tail: bool) -> float:
+    """The share of proposals from the prior, checked together with the other shares."""
+    alone = EXPLORE_OF_ONE_SLOT if memory_size == 1 and not tail else 0.0
+    share = alone if explore is None else explore
+    require_share("explore", share)
+    require_share("revise", revise)
+    if tail and (share or revise):
+        raise Refusal("tail weighs proposals by r, so all must be drawn from it: leave out explore and revise.")
+    return share
 
 
 def rws(
@@ -70,19 +91,21 @@ def rws(
 ) -> Algorithm:
     """Reweighted wake-sleep (Bornschein and Bengio, 2015) with K = `particles`.
 
-    `recognition="wake"` trains r on the weighted particles, `"sleep"` on pairs drawn from p.
+    `recognition="wake"` trains r on the weighted particles, `"sleep"` on pairs drawn from p, `"both"` on half of
+    either loss.
     """
     require_at_least("particles", particles, 1)
-    require_one_of("recognition", recognition, ("wake", "sleep"))
+    require_one_of("recognition", recognition, ("wake", "sleep", "both"))
+    half = 0.5 if recognition == "both" else 1.0
 
     def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_dream = jax.random.split(key)
-        _, log_p, log_r = weigh(model, key_wake, batch, particles)
+        _, log_p, log_r = weigh(model, key_wake, batch, particles, jax.random.fold_in(key, THINNING))
         total = jnp.mean(jax.vmap(objectives.rws_generative)(log_p, frozen(log_r)))
-        if recognition == "wake":
-            total += jnp.mean(jax.vmap(objectives.rws_recognition)(frozen(log_p), log_r))
-        else:
-            total += jnp.mean(dreamed(model, key_dream, batch))
+        if recognition != "sleep":
+            total += half * jnp.mean(jax.vmap(objectives.rws_recognition)(frozen(log_p), log_r))
+        if recognition != "wake":
+            total += half * jnp.mean(dreamed(model, key_dream, batch))
         return total, (None, _importance_report(log_p, log_r))
 
     return algorithm(loss, optimiser, None, importance_posterior(particles))
@@ -93,7 +116,7 @@ def vimco(optimiser: optax.GradientTransformation, particles: int = 10) -> Algor
     require_at_least("particles", particles, 2)
 
     def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
-        _, log_p, log_r = weigh(model, key, batch, particles)
+        _, log_p, log_r = weigh(model, key, batch, particles, jax.random.fold_in(key, THINNING))
         total = jnp.mean(jax.vmap(objectives.vimco)(log_p, log_r))
         return total, (None, _importance_report(log_p, log_r))
 

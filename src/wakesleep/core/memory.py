@@ -78,6 +78,12 @@ def merge(remembered: Memory, proposed: Memory) -> tuple[Memory, Int[Array, ""]]
     return Memory(programs, best), jnp.sum((order >= m) & (best > -jnp.inf))
 
 
+def among(programs: Program, row: Memory) -> Bool[Array, "k"]:
+    """Which of k programs are among those that a row of a memory holds; empty slots hold none."""
+    same = jax.vmap(jax.vmap(same_program, (None, 0)), (0, None))(programs, row.programs)
+    return jnp.any(same & ~jnp.isneginf(row.log_joint)[None, :], axis=1)
+
+
 def bound(log_joint: Float[Array, "*batch m"]) -> Float[Array, "*batch"]:
     """The ELBO of Q: log of the sum of p(zeta, x) over the remembered programs."""
     return jax.nn.logsumexp(log_joint, axis=-1)

@@ -19,6 +19,7 @@ A pair that cannot occur scores minus infinity, with a zero gradient there and n
 
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import equinox as eqx
@@ -43,6 +44,13 @@ class Prior(eqx.Module):
     @abstractmethod
     def log_prob(self, z: Program, c: Any) -> Scalar:
         """log p(z | c)."""
+
+    def thinned(self, key: Key[Array, ""]) -> "Prior":
+        """The prior whose gradient trains this one, such as one with some of its units left out; by default itself.
+
+        Its value is never used: programs are ranked and weighted by the whole prior.
+        """
+        return self
 
     def canonical(self, z: Program) -> Program:
         """The one spelling under which a memory keeps z and all programs that mean the same (`p+p` and `2*p`).
@@ -150,9 +158,25 @@ def propose(recognition: Recognition, key: Key[Array, ""], h: Any, count: int) -
     return over_programs(recognition.sample, keys, h)
 
 
-def score(model: Model, z: Program, x: Any, c: Any) -> Float[Array, "b k"]:
-    """log p(z, x | c) for the k programs of each observation of a batch."""
-    return over_programs(model.log_joint, z, x, c)
+def score(model: Model, z: Program, x: Any, c: Any, key: Key[Array, ""] | None = None) -> Float[Array, "b k"]:
+    """log p(z, x | c) for the k programs of each observation of a batch.
+
+    With a `key` its gradient is that of a thinned prior, the same for all programs of an observation.
+    """
+    if key is None or type(model.prior).thinned is Prior.thinned:
+        return over_programs(model.log_joint, z, x, c)
+    keys = jax.random.split(fused(key), jax.tree.leaves(z)[0].shape[0])
+    return over_programs(partial(_thinned_joint, model), z, x, c, keys)
+
+
+def _thinned_joint(model: Model, z: Program, x: Any, c: Any, key: Key[Array, ""]) -> Scalar:
+    """log p(z, x | c) with the gradient of the thinned prior."""
+    value = jax.lax.stop_gradient(model.prior.log_prob(z, c))
+    thin = model.prior.thinned(key).log_prob(z, c)
+    possible = ~jnp.isneginf(value)
+    through = jnp.where(possible, thin, 0.0)
+    log_prior = jnp.where(possible, value + through - jax.lax.stop_gradient(through), -jnp.inf)
+    return log_prior + model.evaluator.log_prob(x, z)
 
 
 def recognise(recognition: Recognition, z: Program, h: Any) -> Float[Array, "b k"]:

@@ -61,10 +61,10 @@ def enter(
     proposed = canonical(model.prior, proposed)
     if fixed and not carries(proposed):
         return jax.vmap(mem.merge)(remembered, Memory(proposed, score(model, proposed, batch.x, batch.c)))
-    return jax.vmap(mem.merge)(*_rescored(model, remembered, proposed, batch))
+    return jax.vmap(mem.merge)(*rescored(model, remembered, proposed, batch))
 
 
-def _rescored(model: Model, remembered: Memory, proposed: Program, batch: Batch) -> tuple[Memory, Memory]:
+def rescored(model: Model, remembered: Memory, proposed: Program, batch: Batch) -> tuple[Memory, Memory]:
     """The remembered and the proposed programs, refined and scored in one pass."""
     m = remembered.log_joint.shape[1]
     pool = _joined(remembered.programs, proposed)
@@ -139,10 +139,10 @@ def _revision(model: Model, key: Key[Array, ""], remembered: Memory, h: Any) -> 
 
 
 def weigh(
-    model: Model, key: Key[Array, ""], batch: Batch, count: int
+    model: Model, key: Key[Array, ""], batch: Batch, count: int, key_thin: Key[Array, ""] | None = None
 ) -> tuple[Program, Float[Array, "b k"], Float[Array, "b k"]]:
-    """`count` proposals for each observation, with their log p and log r."""
+    """`count` proposals for each observation, with their log p and log r; for `key_thin` see `score`."""
     h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
     z = propose(frozen(model.recognition), key, frozen(h), count)
     z = frozen(refine(frozen(model.evaluator), z, batch.x))
-    return z, score(model, z, batch.x, batch.c), recognise(model.recognition, z, h)
+    return z, score(model, z, batch.x, batch.c, key_thin), recognise(model.recognition, z, h)

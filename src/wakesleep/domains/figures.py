@@ -13,8 +13,13 @@ COLOURS = {
     "MWS-revise": "#c2255c",
     "MWS-expected": "#0b3c5d",
     "MWS-fantasy": "#4dabf7",
+    "MWS+both": "#15aabf",
+    "MWS-tail": "#9775fa",
+    "MWS-tail+both": "#5f3dc4",
+    "MWS-revise+both": "#a61e4d",
     "RWS": "#dc6a12",
     "RWS-sleep": "#f4a261",
+    "RWS+fantasy": "#e8590c",
     "VIMCO": "#2f9e44",
 }
 

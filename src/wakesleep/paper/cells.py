@@ -43,6 +43,10 @@ class Variant(NamedTuple):
 
 VARIANTS = {
     "MWS": Variant("mws", halves, {}),
+    "MWS+both": Variant("mws-both", halves, {}),
+    "MWS-tail": Variant("mws", halves, {"tail": True}),
+    "MWS-tail+both": Variant("mws-both", halves, {"tail": True}),
+    "MWS-revise+both": Variant("mws-both", halves, {"revise": 0.5}),
     "MWS-plain": Variant("mws", halves, {"explore": 0.0}),
     "MWS-expected": Variant("mws", halves, {"replay": "expected"}),
     "MWS-explore": Variant("mws", halves, {"explore": 0.1}),
@@ -51,6 +55,7 @@ VARIANTS = {
     "MWS (M = K, R = 1)": Variant("mws", lambda k: {"memory_size": k, "proposals": 1}, {}),
     "RWS": Variant("rws", drawn, {}),
     "RWS-sleep": Variant("rws-sleep", drawn, {}),
+    "RWS+fantasy": Variant("rws-both", drawn, {}),
     "VIMCO": Variant("vimco", drawn, {}),
 }
 

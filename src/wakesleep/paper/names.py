@@ -7,6 +7,8 @@ EXPERIMENTS = {
     "strings": "strings",
     "strings-awake": "strings",
     "strings-sizes": "strings",
+    "strings-generalise": "generalise",
+    "strings-ablations": "generalise",
     "characters": "characters",
     "characters-alphabets": "characters",
     "timeseries": "timeseries",

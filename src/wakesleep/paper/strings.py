@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -15,11 +15,11 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from wakesleep.core import memory as mem
 from wakesleep.core.algorithms import Algorithm, State
-from wakesleep.core.evaluate import AT_ONCE, importance, remember
+from wakesleep.core.evaluate import AT_ONCE, Bound, importance, remember
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Memory, Weighted
 from wakesleep.core.model import Batch, Model, Observations, dream, over_programs
-from wakesleep.domains.strings.data import Settings, concepts, observe
+from wakesleep.domains.strings.data import Concept, Settings, concepts, observe
 from wakesleep.domains.strings.evaluator import Strings, as_text
 from wakesleep.domains.strings.language import BAR, GENERAL, OPEN, program
 from wakesleep.domains.strings.show import show, words
@@ -90,13 +90,13 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
 
     They are kept in strings.json, or without pre-training in strings-awake.json.
     """
-    shared = _shared(plan) | {"concepts": "paper"}
+    shared = shared_settings(plan) | {"concepts": "paper"}
     ngrams.reproduce(output, report)
     file = output / ("strings.json" if plan.pretrain else "strings-awake.json")
     return complete(file, shared, every_cell(plan), lambda c: _cell(c, plan), report)
 
 
-def _shared(plan: Plan) -> dict[str, Any]:
+def shared_settings(plan: Plan) -> dict[str, Any]:
     """What all cells of a table have in common."""
     kept = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
     return kept | {"flatness": list(plan.flatness)}
@@ -116,7 +116,7 @@ def _cell(cell: Row, plan: Plan) -> list[Row]:
 
 def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """What larger networks cost and what they are worth, in strings-sizes.json: a row for each hidden size."""
-    shared = {k: v for k, v in _shared(plan).items() if k != "hidden"}
+    shared = {k: v for k, v in shared_settings(plan).items() if k != "hidden"}
     cells = [cell | {"hidden": hidden} for cell in every_cell(plan) for hidden in SIZES]
     return complete(output / "strings-sizes.json", shared, cells, lambda c: _sized(c, plan), report)
 
@@ -137,33 +137,52 @@ def _sized(cell: Row, plan: Plan) -> Row:
     }
 
 
-def evaluate(model: Model, split: str, plan: Plan) -> Row:
-    """The likelihoods of held-out strings, alone and given five others of their concept.
+class Likelihoods(NamedTuple):
+    """What a model says of the held-out strings of some concepts, in nats for each concept."""
+
+    alone: Bound
+    """log p of the five strings."""
+    memory: Float[np.ndarray, "n"]
+    """The part of it that the programs found sum to."""
+    given: Float[np.ndarray, "n"]
+    """log p of the five given five others, over the programs found for either."""
+    given_first: Float[np.ndarray, "n"]
+    """The same over the programs found for those five others alone: a prediction made before the strings are seen."""
+
+
+def likelihoods(model: Model, found: list[Concept], plan: Plan) -> tuple[Likelihoods, dict[str, float]]:
+    """The likelihoods of held-out strings, and the mean of the first with more and more proposals on a few concepts.
 
     The posterior given the others is over the programs found for either: those that explain them all are often not
     among the best for five alone. Which programs are summed decides how tight an estimate is, not what is estimated.
     """
-    found = concepts("paper" if split == "background" else "novel")
     wide = Settings(length=plan.length, longest=LONGEST)
     train, test = (observe((getattr(c, part) for c in found), wide) for part in ("train", "test"))
     key = fused(jax.random.key(3))
-    known, given = (_search(key, model, data, plan) for data in (test, train))
-    given = with_more(model, given, known.programs, train)
+    known, first = (search(key, model, data, plan) for data in (test, train))
+    given = with_more(model, first, known.programs, train)
     bound = importance(key, model, test, plan.samples, chunk=10, known=known)
     rows = jnp.arange(0, len(test), len(test) // plan.few)
     some, few = test[rows], mem.read(known, rows)
     flat = {str(s): round(-importance(key, model, some, s, chunk=50, known=few).mean, 3) for s in plan.flatness}
+    predicted = (np.asarray(predictive(model, memory, test)) for memory in (given, first))
+    return Likelihoods(bound, np.asarray(mem.bound(known.log_joint)), *predicted), flat
+
+
+def evaluate(model: Model, split: str, plan: Plan) -> Row:
+    """The means of the likelihoods of held-out strings, alone and given five others of their concept."""
+    found, flat = likelihoods(model, concepts("paper" if split == "background" else "novel"), plan)
     return {
-        "nll": round(-bound.mean, 3),
-        "nll_error": round(bound.standard_error, 3),
-        "nll_spread": round(float(np.std(bound.log_p) / np.sqrt(len(test))), 3),
-        "nll_memory": round(-float(jnp.mean(mem.bound(known.log_joint))), 3),
-        "nll_conditional": round(-float(jnp.mean(predictive(model, given, test))), 3),
+        "nll": round(-found.alone.mean, 3),
+        "nll_error": round(found.alone.standard_error, 3),
+        "nll_spread": round(float(np.std(found.alone.log_p) / np.sqrt(len(found.memory))), 3),
+        "nll_memory": round(-float(jnp.mean(found.memory)), 3),
+        "nll_conditional": round(-float(jnp.mean(found.given)), 3),
         "flatness": flat,
     }
 
 
-def _search(key: Key[Array, ""], model: Model, data: Observations, plan: Plan) -> Memory:
+def search(key: Key[Array, ""], model: Model, data: Observations, plan: Plan) -> Memory:
     """The best programs for each concept and the general ones, so that none is without one; the model is fixed."""
     found = remember(key, model, data, plan.memory, plan.proposals, plan.wakes, REVISED)
     general = jnp.asarray(np.stack([program(text, plan.length) for text in GENERAL]))
@@ -240,7 +259,7 @@ def _any_allows(model: Model, parts: list[list[int]], one: Observations) -> bool
 
 @eqx.filter_jit
 def _allowed(model: Model, programs: Int[Array, "k t"], x: Strings) -> Bool[Array, "k"]:
-    return jnp.isfinite(jax.vmap(lambda z: model.evaluator.log_prob(x, z))(programs))
+    return jax.vmap(lambda z: model.evaluator.allows(x, z))(programs)  # type: ignore[attr-defined]
 
 
 def _inferred(model: Model, z: np.ndarray, data: Observations, row: int) -> dict[str, Any]:

@@ -33,8 +33,10 @@ class Recipe(NamedTuple):
 ALGORITHMS = {
     "mws": Recipe("mws", {}),
     "mws-fantasy": Recipe("mws", {"recognition": "fantasy"}),
+    "mws-both": Recipe("mws", {"recognition": "both"}),
     "rws": Recipe("rws", {}),
     "rws-sleep": Recipe("rws", {"recognition": "sleep"}),
+    "rws-both": Recipe("rws", {"recognition": "both"}),
     "vimco": Recipe("vimco", {}),
 }
 
@@ -80,6 +82,7 @@ class Config:
         None, "Share of proposals drawn from the prior; by default none, or a tenth if M is 1.", share
     )
     revise: float = setting(0.0, "Share of proposals that change a remembered program.", share)
+    tail: bool = setting(False, "Train on proposals outside of the memory too, weighted (docs/algorithms.md).")
     particles: int = setting(10, "K: programs drawn by rws and vimco.", at_least(1))
     pretrain: int = setting(0, "Steps of sleep before the first: recognition learns from dreams alone.", at_least(0))
     steps: int = setting(10_000, "Steps to make.", at_least(1))

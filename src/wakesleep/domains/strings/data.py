@@ -12,14 +12,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Key
 
+from wakesleep.core.dropout import DropoutPrior
 from wakesleep.core.model import Model, Observations, Program
 from wakesleep.core.networks import LstmWriter, TokenPrior
 from wakesleep.data import downloads as datasets
 from wakesleep.data.tables import few_shot, read_table
 from wakesleep.domains.contract import Dataset
-from wakesleep.domains.strings.evaluator import Regex, Strings, as_strings
+from wakesleep.domains.strings.evaluator import ABSENT, Regex, Strings, as_strings
 from wakesleep.domains.strings.language import CHARACTERS, RULES
 from wakesleep.domains.strings.networks import StringRecognition, start_bias
+from wakesleep.domains.strings.strays import LARGEST_RATE, Strays
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 
 FILES = {
@@ -49,6 +51,12 @@ class Settings:
     hidden: int = 64
     unseen: float = 0.02
     """The share of a regex's tokens that may be any, whatever was learned: the prior is never too sure of itself."""
+    dropout: float = 0.0
+    """The share of the units of the prior's network that are left out, at random, where it is trained."""
+    stray: float = 0.0
+    """The probability, before learning, that a string comes from no program; 0: every string comes from its program."""
+    stray_learned: bool = True
+    """Whether that probability is learned, where it is not 0."""
     data: Path | None = None
 
     def __post_init__(self) -> None:
@@ -57,6 +65,11 @@ class Settings:
         for name, least in (("strings", 1), ("longest", 0), ("length", SHORTEST_PROGRAM), ("hidden", 2)):
             require_at_least(name, getattr(self, name), least)
         require_share("unseen", self.unseen)
+        require_share("dropout", self.dropout)
+        if not 0 <= self.stray < LARGEST_RATE:
+            raise Refusal(f"stray must be at least 0 and below {LARGEST_RATE}, but {self.stray} was given.")
+        if self.dropout == 1:
+            raise Refusal("dropout must be below 1: some of the prior's units have to stay.")
         if self.longest and self.longest < self.length:
             raise Refusal(f"longest must be at least length ({self.length}), but {self.longest} was given.")
 
@@ -147,9 +160,14 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
     x: Strings = data.x
     _, strings, longest = x.characters.shape
     counts = jnp.zeros(len(CHARACTERS) + 1).at[x.characters.reshape(-1)].add(1.0)[:-1]
+    strays = None
+    if settings.stray:
+        present = jnp.sum(x.lengths != ABSENT).astype(counts.dtype)
+        strays = Strays(settings.stray, counts, present, settings.stray_learned)
+    plain = TokenPrior(LstmWriter(key_prior, settings.hidden, start_bias(), settings.unseen), RULES, settings.length)
     return Model(
-        TokenPrior(LstmWriter(key_prior, settings.hidden, start_bias(), settings.unseen), RULES, settings.length),
-        Regex(strings, longest, counts),
+        DropoutPrior(plain, settings.dropout) if settings.dropout else plain,
+        Regex(strings, longest, counts, strays),
         StringRecognition(key_recognition, settings.hidden, settings.length, start_bias()),
     )
 

@@ -1,0 +1,126 @@
+"""The tables and the figure of strings for new concepts, from their results files."""
+
+import itertools
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from wakesleep.domains.figures import colour, plain, save
+from wakesleep.paper.cells import VARIANTS
+from wakesleep.paper.paired import Difference, paired, unpack
+from wakesleep.paper.results import Row, longest
+from wakesleep.paper.tables import markdown
+
+COLUMNS = (
+    ("background", "nll", "background"),
+    ("novel", "nll", "novel"),
+    ("background", "nll_given_first", "background, given five"),
+    ("novel", "nll_given_first", "novel, given five"),
+    ("background", "nll_given", "background, given five (all)"),
+    ("novel", "nll_given", "novel, given five (all)"),
+)
+"""Split, measure and heading of each column."""
+OURS = ("MWS-revise+both", "MWS-tail+both")
+RIVALS = ("RWS", "RWS+fantasy", "VIMCO")
+
+
+def table_generalise(folder: Path) -> str:
+    """NLL of five held-out strings for each algorithm and K, novel concepts and prediction included."""
+    table = longest(folder / "strings-generalise.json")
+    rows, settings = table["rows"], table["settings"]
+    lines = []
+    for k, name in itertools.product(sorted({r["K"] for r in rows}), _names(rows)):
+        some = [r for r in rows if (r["algorithm"], r["K"]) == (name, k)]
+        if some:
+            means = [_mean([r[measure] for r in some if r["split"] == split]) for split, measure, _ in COLUMNS]
+            lines.append([f"K = {k}, {name}", *means, *_cost(some)])
+    head = ["", *(title for *_, title in COLUMNS), "seeds", "steps kept", "train CPU s"]
+    caption = (
+        f"NLL in nats of five held-out strings, {rows[0]['steps']:,} steps at most after {settings['pretrain']:,} of "
+        f"sleep, dropout {settings['dropout']}, stray rate {settings['stray']} at the start; mean ± standard deviation "
+        "over seeds. Given five: programs are searched on the first five alone, so the strings are predicted before "
+        "they are seen; (all): over programs searched on either five."
+    )
+    return markdown(head, lines) + "\n\n" + caption
+
+
+def table_paired(folder: Path) -> str:
+    """The differences to each rival concept by concept, with bootstrap intervals."""
+    rows = longest(folder / "strings-generalise.json")["rows"]
+    lines = []
+    for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OURS, RIVALS):
+        both = [[r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival)]
+        if all(both):
+            lines.append([f"K = {k}, {ours} - {rival}", *(str(difference(*both, *c[:2])) for c in COLUMNS[:4])])
+    head = ["", *(title for *_, title in COLUMNS[:4])]
+    caption = (
+        "Mean difference in nats over the same concepts [95 % interval by the bootstrap over concepts, and over seeds "
+        "where there are several]; below zero the first is better."
+    )
+    return markdown(head, lines) + "\n\n" + caption
+
+
+def difference(first: list[Row], second: list[Row], split: str, measure: str) -> Difference:
+    """The paired difference of two algorithms on a split."""
+    sides = [[unpack(r["items"][measure]) for r in rows if r["split"] == split] for rows in (first, second)]
+    return paired(*sides)
+
+
+def table_ablations(folder: Path) -> str:
+    """NLL without dropout, without strays, and with a fixed stray rate, beside the main table's."""
+    rows = longest(folder / "strings-ablations.json")["rows"]
+    keys = sorted({(r["algorithm"], r["dropout"], r["stray"], r["stray_learned"]) for r in rows})
+    lines = []
+    for key in keys:
+        some = [r for r in rows if (r["algorithm"], r["dropout"], r["stray"], r["stray_learned"]) == key]
+        name, dropout, stray, learned = key
+        strays = f"{stray}{' learned' if learned else ' fixed'}" if stray else "none"
+        means = [_mean([r[m] for r in some if r["split"] == split]) for split, m, _ in COLUMNS[:4]]
+        lines.append([f"{name}, dropout {dropout}, strays {strays}", *means])
+    return markdown(["K = 5", *(title for *_, title in COLUMNS[:4])], lines)
+
+
+def draw_generalise(folder: Path) -> list[Path]:
+    """NLL of the concepts left out against steps, and against CPU seconds of training."""
+    rows = [r for r in longest(folder / "strings-generalise.json")["rows"] if "left_out" in r and r["seed"] == 0]
+    ks = sorted({r["K"] for r in rows})
+    figure = Figure(figsize=(3.2 * len(ks), 5.2))
+    axes = figure.subplots(2, len(ks), squeeze=False, sharey=True)
+    for column, k in enumerate(ks):
+        for row in (r for r in rows if r["K"] == k):
+            steps, nll = np.asarray(row["left_out"]).T
+            seconds = np.asarray(row["curve"])[:, 2]
+            for axis, at in zip(axes[:, column], (steps, seconds), strict=True):
+                axis.plot(at, nll, color=colour(row["algorithm"]), label=row["algorithm"], lw=1.2)
+                plain(axis)
+        axes[0, column].set(title=f"K = {k}", xlabel="steps")
+        axes[1, column].set(xlabel="CPU seconds of training")
+    axes[0, 0].set(ylabel="NLL of concepts left out, nats")
+    axes[0, 0].legend(fontsize=7, frameon=False)
+    figure.tight_layout()
+    return [save(figure, folder / "strings-generalise.png")]
+
+
+def _names(rows: Iterable[Row]) -> list[str]:
+    found = {r["algorithm"] for r in rows}
+    return [name for name in VARIANTS if name in found]
+
+
+def _mean(values: list[float]) -> str:
+    return f"{np.mean(values):.1f}" + (f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "")
+
+
+def _cost(rows: list[Row]) -> list[str]:
+    """The number of seeds, the steps at which models were kept, and the CPU seconds of training."""
+    some = sorted((r for r in rows if "kept" in r), key=lambda r: r["seed"])
+    kept = ", ".join(f"{r['kept']:,}" for r in some)
+    return [f"{len(some)}", kept, f"{np.mean([r['train_cpu_seconds'] for r in some]):.0f}"]
+
+
+DRAW: dict[str, Callable[[Path], list[Path]]] = {"strings-generalise": draw_generalise}
+TABLES: dict[str, Callable[[Path], str]] = {
+    "strings-generalise": lambda folder: table_generalise(folder) + "\n\n" + table_paired(folder),
+    "strings-ablations": table_ablations,
+}
