@@ -1,6 +1,7 @@
 """Images are read as colours on white, and what is too large is refused before it is decoded."""
 
 import io
+import random
 import struct
 import subprocess
 import sys
@@ -112,6 +113,25 @@ def test_an_array_that_claims_more_than_it_holds_is_refused(tmp_path):
             file.write(bytes(1 << 20))
     with pytest.raises(Refusal, match="expands to more than"):
         read_image(tmp_path / "a.npz")
+
+
+def test_files_cut_anywhere_or_with_bytes_changed_end_in_an_image_or_a_sentence(tmp_path):
+    draw, cells = random.Random(0), np.kron(CELLS, np.ones((8, 8), np.uint8))
+    for name in ("a.png", "a.jpg", "a.gif", "a.bmp"):
+        Image.fromarray(255 * cells).save(tmp_path / name)
+    np.save(tmp_path / "a.npy", cells)
+    np.savez_compressed(tmp_path / "a.npz", a=cells, b=cells)
+    for path in sorted(tmp_path.iterdir()):
+        whole = path.read_bytes()
+        for _ in range(60):
+            changed = bytearray(whole[: draw.randrange(1, len(whole) + 1)] if draw.random() < 0.3 else whole)
+            for _ in range(draw.randrange(1, 8)):
+                changed[draw.randrange(min(len(changed), 128))] = draw.randrange(256)
+            path.write_bytes(changed)
+            try:
+                read_images(path)
+            except Refusal as refused:
+                assert "\n" not in str(refused), str(refused)
 
 
 def test_many_images_together_are_limited(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ How many pixels an image has is checked before any of them is decoded.
 """
 
 import struct
+import tokenize
 import warnings
 import zipfile
 import zlib
@@ -29,7 +30,7 @@ FORMATS = ("PNG", "JPEG", "GIF", "BMP")
 EXPECTED = "PNG, JPEG, GIF, BMP, .npy or .npz"
 FAULTS = (
     OSError, ValueError, SyntaxError, TypeError, EOFError, OverflowError, MemoryError, IndexError, KeyError,
-    RuntimeError, struct.error, zlib.error, zipfile.BadZipFile,
+    RuntimeError, struct.error, zlib.error, zipfile.BadZipFile, tokenize.TokenError,
 )  # fmt: skip
 """What the decoders raise when a file is damaged."""
 
