@@ -16,7 +16,7 @@ import wakesleep
 from wakesleep.cli import app as cli
 from wakesleep.cli import output as screen
 from wakesleep.cli.help_page import reference
-from wakesleep.domains import BUILT_IN
+from wakesleep.domains import BUILT_IN, references
 from wakesleep.paper.tables import fill
 
 ROOT = Path(__file__).parents[1]
@@ -74,6 +74,7 @@ def run(monkeypatch, tmp_path, capsys):
     """Runs the words of a command in a folder of its own that has the examples; it must succeed."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.setattr(references, "_known_file", lambda: tmp_path / "domains.json")
     monkeypatch.setattr(screen, "out", Console(width=100))
     monkeypatch.setattr(screen, "err", Console(stderr=True, width=400))
 
