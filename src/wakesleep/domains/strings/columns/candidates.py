@@ -78,8 +78,6 @@ def listings(values: Sequence[str], reading: Reading) -> list[Node]:
             continue
         sizes = Counter(map(len, split))
         items = list(dict.fromkeys(item for row in split for item in row))
-        if max(sizes) < 2 or (len(sizes) == 1 and max(sizes) < 3):
-            continue
         items = items[:: max(1, len(items) // MOST_ITEMS)]
         strays = stray_scores(items)
         options = [aligned(items, level, reading, strays) for level in ("titles", "letters", "alphanumeric")]
@@ -102,7 +100,12 @@ def read_off(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
 def _read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
     strays = stray_scores(values)
     found: list[tuple[str, Node]] = []
+    earlier: list[dict[tuple[str, ...], list[list[str]]]] = []
     for level in LEVELS:
+        forms = by_form(values, level)
+        if any(list(forms.values()) == list(e.values()) for e in earlier):
+            continue
+        earlier.append(forms)
         node = aligned(values, level, reading, strays)
         if node is not None:
             found.append((level, node))

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from wakesleep.domains.strings.columns.characters import Chars, chars, escape
 from wakesleep.domains.strings.columns.counts import Counts
-from wakesleep.domains.strings.columns.nodes import Ends, Literal, Node, Run, Series, add_end, union
+from wakesleep.domains.strings.columns.nodes import MEMO_TEXTS, Ends, Literal, Node, Run, Series, add_end, union
 
 MOST_FACTORED_WORDS = 400
 """Longer lists of words are written one after the other, without shared characters."""
@@ -241,6 +241,38 @@ class Listing(Node):
                             add_end(after, e, log_p + log_s + log_e)
             reached, k = after, k + 1
         return found
+
+    @cached_property
+    def decided(self) -> bool:
+        """Whether items end where the separator begins, so that a text can be read in one way only."""
+        alphabet = self.item.alphabet
+        if not isinstance(self.separator, Literal) or not self.separator.text or alphabet is None:
+            return False
+        return not any(alphabet.holds(c) for c in self.separator.text[:1])
+
+    @cached_property
+    def _known(self) -> dict[str, float]:
+        return {}
+
+    def log_prob(self, x: str) -> float:
+        if not self.decided:
+            return super().log_prob(x)
+        if not x:
+            empty = self.counts.log_prob(0)
+            return empty if self.counts.low == 0 else self.counts.log_prob(1) + self.item.log_prob("")
+        assert isinstance(self.separator, Literal)
+        items = x.split(self.separator.text)
+        log_p = self.counts.log_prob(len(items))
+        for item in items:
+            if log_p == -math.inf:
+                break
+            log_q = self._known.get(item)
+            if log_q is None:
+                log_q = self.item.log_prob(item)
+                if len(self._known) < MEMO_TEXTS:
+                    self._known[item] = log_q
+            log_p += log_q
+        return log_p
 
     def sample(self, rng: random.Random) -> str:
         count = self.counts.sample(rng)

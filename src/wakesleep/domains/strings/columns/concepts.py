@@ -57,7 +57,7 @@ class Concept(Node):
         return (self.body,)
 
 
-def about(low: int, high: int, mean: float, spread: float = 0.3) -> Counts:
+def about(low: int, high: int, mean: int, spread: float = 0.3) -> Counts:
     """Counts of a range that peak near a mean: half-width of about the mean itself."""
     weights = {k: max(0.0, 1 - abs(k - mean) / (mean + 1)) for k in range(low, high + 1)}
     total = sum(weights.values())

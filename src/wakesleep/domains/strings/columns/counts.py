@@ -29,8 +29,18 @@ class Counts:
     def _table(self) -> dict[int, float]:
         return dict(self.seen)
 
+    @cached_property
+    def _known(self) -> dict[int, float]:
+        return {}
+
     def log_prob(self, k: int) -> float:
         """log p(k); minus infinity outside the range."""
+        log_p = self._known.get(k)
+        if log_p is None:
+            log_p = self._known[k] = self._log_prob(k)
+        return log_p
+
+    def _log_prob(self, k: int) -> float:
         if k < self.low or (self.high is not None and k > self.high):
             return -math.inf
         if self.high is not None:

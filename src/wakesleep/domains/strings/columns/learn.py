@@ -1,20 +1,32 @@
 """Makes the shipped files of this package from real columns: `background.json` and `prior.json`.
 
-    python -m wakesleep.domains.strings.columns.learn DATA FOLDER [--rounds 3]
+    python -m wakesleep.domains.strings.columns.learn DATA FOLDER
 
-DATA holds `string_concepts/concepts.jsonl` and `tables/*.csv`, of which the first half of the rows is used. Only columns of
-`training_columns` are read: none of the paper's.
+DATA holds `string_concepts/concepts.jsonl` (none of the paper's columns) and `tables/*.csv`, of which the first half of the
+rows is used. The prior is learned by memoised wake-sleep with exact replay: in the wake phase each column's memory keeps the
+best programs proposed for its first values, scored on all of them, so that accidents of few values die out; in the replay
+phase the grammar's choices are counted in the memories, each program by its weight, and become the new prior.
 """
 
+import argparse
 import csv
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 
 from wakesleep.domains.strings.columns.background import fit_bigrams
+from wakesleep.domains.strings.columns.candidates import stray_scores
+from wakesleep.domains.strings.columns.nodes import Node
+from wakesleep.domains.strings.columns.posterior import log_joint_of, open_entries
+from wakesleep.domains.strings.columns.prior import FIRST_GUESS, normalised, used
+from wakesleep.domains.strings.columns.slots import Reading
 
-MOST_ROWS = 1000
+MOST_ROWS, MOST_VALUES, MEMORY_SIZE = 1000, 40, 10
+LEAST_COUNT = 0.01
+GUESS_WEIGHT = 0.5
+"""Columns' worth of the first guess in the learned counts."""
 
 
 def concept_columns(data: Path) -> list[list[str]]:
@@ -33,7 +45,7 @@ def table_columns(data: Path) -> list[list[str]]:
         for i in range(len(rows[0])):
             values = [r[i] for r in rows[1:] if i < len(r) and r[i] != ""][: 2 * MOST_ROWS]
             found.append(values[: len(values) // 2])
-    return [v for v in found if len(set(v)) >= 2]
+    return [v for v in found if len(set(v)) >= 4]
 
 
 def make_background(data: Path, folder: Path) -> None:
@@ -42,3 +54,50 @@ def make_background(data: Path, folder: Path) -> None:
     table = fit_bigrams(v for c in columns for v in list(dict.fromkeys(c))[:50])
     rounded = np.round(-1000 * table).astype(int).tolist()
     (folder / "background.json").write_text(json.dumps({"millinats": rounded}, separators=(",", ":")), encoding="utf-8")
+
+
+def wake(values: list[str], reading: Reading) -> dict[Node, float]:
+    """A column's memory: programs proposed for the first half of its distinct values, with weights by all of them."""
+    distinct = list(dict.fromkeys(values))
+    distinct = distinct[:: -(-len(distinct) // MOST_VALUES)]
+    first = distinct[: max(2, len(distinct) // 2)]
+    strays = stray_scores(distinct)
+    programs = [e.program for e in open_entries(first, first, reading, MEMORY_SIZE)]
+    scores = [log_joint_of(z, distinct, strays, reading) for z in programs]
+    best = max(scores)
+    weights = [math.exp(s - best) for s in scores]
+    return {z: w / sum(weights) for z, w in zip(programs, weights, strict=True)}
+
+
+def learn_prior(columns: list[list[str]], rounds: int) -> dict[str, float]:
+    """Pseudo-counts of the grammar's choices after some rounds of wake and replay."""
+    counts: dict[str, float] = dict(FIRST_GUESS)
+    for _ in range(rounds):
+        reading = Reading(normalised(counts))
+        found: dict[str, float] = {k: GUESS_WEIGHT * v for k, v in FIRST_GUESS.items()}
+        for values in columns:
+            for program, weight in wake(values, reading).items():
+                for choice, times in used(program).items():
+                    found[choice] = found.get(choice, GUESS_WEIGHT * 0.1) + weight * times
+        counts = found
+    return counts
+
+
+def main() -> None:
+    """Writes both files."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--concepts", type=int, default=600)
+    options = parser.parse_args()
+    make_background(options.data, options.folder)
+    concepts = concept_columns(options.data)
+    columns = concepts[:: max(1, len(concepts) // options.concepts)] + table_columns(options.data)
+    counts = {k: max(round(v, 2), LEAST_COUNT) for k, v in sorted(learn_prior(columns, options.rounds).items())}
+    document = {"columns": len(columns), "rounds": options.rounds, "pseudo_counts": counts}
+    (options.folder / "prior.json").write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from wakesleep.domains.strings.columns.characters import covering
 from wakesleep.domains.strings.columns.choices import Either, series
+from wakesleep.domains.strings.columns.counts import exactly
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.reading import tokens
 
 MOST_MUTANTS = 12
+HABITUAL = 0.9
 
 
 def mutated(node: Node, generality: str) -> list[Node]:
@@ -34,6 +38,8 @@ def _mutants(node: Node, generality: str) -> Iterator[Node]:
             for i, part in enumerate(parts):
                 for changed in _mutants(part, generality):
                     yield series(*parts[:i], changed, *parts[i + 1 :])
+        case Literal(text):
+            yield from _loosened(text)
         case Run(_, counts, habit) if habit:
             if counts.fixed and len(habit) == counts.low:
                 yield Literal(habit)
@@ -41,3 +47,13 @@ def _mutants(node: Node, generality: str) -> Iterator[Node]:
                 rest = counts.low - len(habit)
                 yield series(habit, replace(node, counts=replace(counts, low=rest, high=rest), habit="", habitual=0.0))
             yield replace(node, habit="", habitual=0.0)
+
+
+def _loosened(text: str) -> Iterator[Node]:
+    """The literal with one of its words or numbers as a run that is habitually so."""
+    _, pieces = tokens(text, "letters")
+    for i, piece in enumerate(pieces):
+        if piece.isalnum() and piece.isascii():
+            members = min(covering(frozenset(piece)), key=lambda c: c.size)
+            run = Run(members, exactly(len(piece)), piece, HABITUAL)
+            yield series("".join(pieces[:i]), run, "".join(pieces[i + 1 :]))

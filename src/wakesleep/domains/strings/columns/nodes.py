@@ -146,9 +146,16 @@ class Run(Node):
 
     def _log_usual(self, text: str) -> float:
         assert self.usual is not None
-        common = sum(map(self.usual.holds, text))
-        rest = math.log((1 - USUAL_SHARE) / (self.chars.size - self.usual.size))
-        return common * math.log(USUAL_SHARE / self.usual.size) + (len(text) - common) * rest
+        members = self.usual.listed
+        common = sum(map(self.usual.holds if members is None else members.__contains__, text))
+        log_common, log_rest = self._log_shares
+        return common * log_common + (len(text) - common) * log_rest
+
+    @cached_property
+    def _log_shares(self) -> tuple[float, float]:
+        assert self.usual is not None
+        rest = (1 - USUAL_SHARE) / (self.chars.size - self.usual.size)
+        return math.log(USUAL_SHARE / self.usual.size), math.log(rest)
 
     def _draw(self, rng: random.Random) -> str:
         if self.usual is None:
@@ -165,6 +172,9 @@ class Run(Node):
         longest = match.end() - i if match else 0
         if high is not None and high < longest:
             longest = high
+        if self.usual is None and not self.habit:
+            log_size, log_count = self._log_size, self.counts.log_prob
+            return {i + k: log_count(k) - k * log_size for k in range(low, longest + 1)}
         return {i + k: self.counts.log_prob(k) + self._log_text(x, i, k) for k in range(low, longest + 1)}
 
     def log_prob(self, x: str) -> float:

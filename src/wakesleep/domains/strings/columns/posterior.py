@@ -83,7 +83,7 @@ def infer(
     reading = Reading(weights or shipped(), generality)
     distinct = list(rows.counts)
     sample = distinct[:: math.ceil(len(distinct) / judged)]
-    entries = _open_entries(sample, distinct, reading, memory_size)
+    entries = open_entries(sample, distinct, reading, memory_size)
     news = pitman_yor(rows)
     entries = _with_closed(entries, rows, news, reading.generality)
     entries = [_penalised(e, rows, reject) for e in entries]
@@ -101,7 +101,7 @@ def null_marks(distinct: Sequence[str]) -> list[str]:
     return [m for m in marks if mask(m) not in forms]
 
 
-def _open_entries(sample: Sequence[str], distinct: Sequence[str], reading: Reading, memory_size: int) -> list[Entry]:
+def open_entries(sample: Sequence[str], distinct: Sequence[str], reading: Reading, memory_size: int) -> list[Entry]:
     """Scored programs of every source, the best first, each once."""
     marks = null_marks(distinct)
     values = [v for v in sample if v not in marks]
@@ -110,7 +110,7 @@ def _open_entries(sample: Sequence[str], distinct: Sequence[str], reading: Readi
 
     def add(source: str, node: Node) -> None:
         if node not in found:
-            found[node] = Entry(node, _log_joint(node, values, strays, reading), source)
+            found[node] = Entry(node, log_joint_of(node, values, strays, reading), source)
 
     for source, node in known_programs(values, reading) + read_off(values, reading):
         add(source, node)
@@ -136,7 +136,7 @@ def _with_marks(entry: Entry, marks: Sequence[str], others: int) -> Entry:
     return Entry(Either((entry.program, words), (1 - share, share)), entry.log_joint, entry.source)
 
 
-def _log_joint(node: Node, values: Sequence[str], strays: dict[str, float], reading: Reading) -> float:
+def log_joint_of(node: Node, values: Sequence[str], strays: dict[str, float], reading: Reading) -> float:
     """log p(program) + log p(distinct values | program or stray), less half a log for each fitted parameter."""
     log_p = 0.0
     for v in values:

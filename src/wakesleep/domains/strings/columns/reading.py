@@ -139,11 +139,15 @@ def columns_of(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 SEPARATORS = (", ", "; ", " ", ",", ";", "|", "/", "-", "_", ".", ":", "+", "&")
 
 
+MOST_SEPARATORS = 3
+
+
 def separators_of(values: Sequence[str]) -> list[str]:
-    """Separators in at least a third of the values, not at their ends."""
-    found = []
+    """Separators in at least a third of the values, not at their ends, in numbers that vary; the first few."""
+    found: list[str] = []
     for separator in SEPARATORS:
         holding = [v for v in values if separator in v]
         if 3 * len(holding) >= len(values) and not any(v.startswith(separator) or v.endswith(separator) for v in holding):
-            found.append(separator)
-    return found
+            if len({v.count(separator) for v in values}) > 1:
+                found.append(separator)
+    return found[:MOST_SEPARATORS]
