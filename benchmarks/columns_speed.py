@@ -1,0 +1,121 @@
+"""How long a table of text takes to explain, whole process, beside rexpy in the same run.
+
+    WAKESLEEP_DATA=... python benchmarks/columns_speed.py [--repeats 3]
+
+Columns are the text columns of the tables in the data folder `tables/`, 1,000 rows each, in a CSV file; rexpy reads the
+same file with the csv module. CPU seconds (user and system) and peak memory are those of the child process; ratios are
+of medians. `accepts` is timed on values that are all different and on a column of repeated values. The results are
+kept in results/benchmark-columns-speed.json.
+"""
+
+import argparse
+import csv
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from wakesleep.data.downloads import find
+from wakesleep.data.tables import read_table
+from wakesleep.domains.strings.explain import explain_strings
+from wakesleep.paper.results import dump
+
+ROWS = 1000
+SIZES = (10, 100)
+OURS = [sys.executable, "-m", "wakesleep", "explain", "strings"]
+REXPY = """
+import csv, sys
+from tdda import rexpy
+rows = list(csv.reader(open(sys.argv[1], newline="", encoding="utf-8")))
+for i in range(len(rows[0])):
+    print(rows[0][i], rexpy.extract([r[i] for r in rows[1:] if r[i]]))
+"""
+
+
+class Cost(NamedTuple):
+    """CPU seconds and peak megabytes of one process."""
+
+    cpu_seconds: float
+    peak_mb: float
+
+
+def texts() -> list[list[str]]:
+    """Text columns of the tables, each cut or repeated to `ROWS` rows."""
+    found = []
+    for path in sorted(find("tables/apache_log.csv").parent.glob("*.csv")):
+        for column in read_table(path, rows="sample").columns:
+            values = [v for v in column.values if v and "\n" not in v]
+            if len(set(values)) >= 2 and not all(v.replace(".", "", 1).lstrip("-").isdigit() for v in values):
+                found.append((values * (ROWS // len(values) + 1))[:ROWS])
+    return found
+
+
+def write(path: Path, columns: list[list[str]]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow([f"column {i + 1}" for i in range(len(columns))])
+        writer.writerows(zip(*columns, strict=True))
+
+
+def run(command: list[str]) -> Cost:
+    """Runs a process to its end."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{command} ended with {process.returncode}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def accepts_rate(values: list[str], new: list[str]) -> float:
+    """Values judged in a CPU second."""
+    found = explain_strings(values)
+    start = time.process_time()
+    found.accepts(new)
+    return len(new) / (time.process_time() - start)
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--repeats", type=int, default=3)
+    words.add_argument("--output", type=Path, default=Path("results"))
+    given = words.parse_args()
+    columns, rows = texts(), []
+    with tempfile.TemporaryDirectory() as folder:
+        for size in SIZES:
+            path = Path(folder) / f"{size}.csv"
+            write(path, (columns * (size // len(columns) + 1))[:size])
+            commands = {"wakesleep": [*OURS, str(path)], "rexpy": [sys.executable, "-c", REXPY, str(path)]}
+            made = {name: [run(command) for _ in range(given.repeats)] for name, command in commands.items()}
+            cpu = {name: statistics.median(c.cpu_seconds for c in costs) for name, costs in made.items()}
+            for name, costs in made.items():
+                row = {
+                    "tool": name,
+                    "columns": size,
+                    "cpu_seconds": round(cpu[name], 2),
+                    "spread": [
+                        round(min(c.cpu_seconds for c in costs), 2),
+                        round(max(c.cpu_seconds for c in costs), 2),
+                    ],
+                    "ratio_to_rexpy": round(cpu[name] / cpu["rexpy"], 2),
+                    "peak_mb": round(max(c.peak_mb for c in costs)),
+                }
+                rows.append(row)
+                print(row)
+    orders = [f"ORD-{10_000 + 7 * i}" for i in range(ROWS)]
+    rates = {
+        "all different": accepts_rate(orders, [f"ORD-{i}" for i in range(10_000, 60_000)]),
+        "repeated": accepts_rate(["open", "closed", "held"] * 300, ["open", "closed", "held", "opne"] * 100_000),
+    }
+    rows += [{"accepts": kind, "values_a_cpu_second": round(rate)} for kind, rate in rates.items()]
+    print(rows[-2:])
+    settings = {"rows": ROWS, "repeats": given.repeats}
+    (given.output / "benchmark-columns-speed.json").write_text(dump({"rows": rows, "settings": settings}))
+
+
+if __name__ == "__main__":
+    main()
