@@ -10,11 +10,9 @@ import optax
 import pytest
 from matplotlib.figure import Figure
 from PIL import Image as Files
-from rich.console import Console
 from scipy.spatial import cKDTree
 from scipy.special import logsumexp
 
-from wakesleep.cli.app import explanations
 from wakesleep.core.algorithms import mws, vimco
 from wakesleep.core.fit import fit
 from wakesleep.core.networks import edit
@@ -23,10 +21,12 @@ from wakesleep.domains.characters import omniglot
 from wakesleep.domains.characters.data import Settings, build, load, read_image, splits
 from wakesleep.domains.characters.domain import DOMAIN
 from wakesleep.domains.characters.evaluator import MOST_TURN, SIDE, Arcs, Renderer, arcs, closeness, ink, pixels
+from wakesleep.domains.characters.explain import EXPLAINER
 from wakesleep.domains.characters.language import drawn, rules, spell
 from wakesleep.domains.characters.networks import StrokePrior, StrokeRecognition
 from wakesleep.domains.characters.show import film, show, stages, words
 from wakesleep.errors import Refusal
+from wakesleep.running import asking
 
 TINY = Settings(observations=6, strokes=3, length=2, hidden=4, prior_hidden=2, channels=2, reach=1)
 ANGLES = (-MOST_TURN, -np.pi, -1.0, -1e-3, -1e-6, 0.0, 1e-6, 1e-4, 0.5, np.pi / 2, np.pi, 4.0, MOST_TURN)
@@ -324,18 +324,23 @@ def test_the_shipped_model_explains_a_drawing_and_draws_new_ones(tmp_path):
     page[10:50, 28:32] = 0
     save_png(tmp_path / "line.png", page)
     pictures = [tmp_path / name for name in ("strip.png", "film.gif", "new.png")]
-    wanted = explanations.Wanted(2, *pictures[:2])
-    found = explanations.explain("characters", tmp_path / "line.png", wanted, 0, {}, Console(quiet=True))
+    options = EXPLAINER.options()
+    explained = EXPLAINER.explain(EXPLAINER.read(str(tmp_path / "line.png"), options), options, lambda _: None)
+    for name, path in zip(("picture", "film"), pictures, strict=False):
+        explained.write(name, path)
+    found = explained.rows(2)
     assert found[0]["name"] == "line.png"
     assert 0 < found[0]["programs"][0]["probability"] <= 1
-    assert len(explanations.sample("characters", 2, 0, None, pictures[2])) == 2
+    drawn = asking.sample("characters", 2, 0, None)
+    drawn.draw(pictures[2])
+    assert len(drawn.rows()) == 2
     assert all(picture.stat().st_size > 0 for picture in pictures)
     with pytest.raises(Refusal, match="not conditioned"):
-        explanations.sample("characters", 1, 0, 3, None)
+        asking.sample("characters", 1, 0, 3)
 
 
 def test_only_domains_with_a_shipped_model_can_be_sampled_without_training():
     with pytest.raises(Refusal, match="No trained model of clusters"):
-        explanations.sample("clusters", 1, 0, None, None)
+        asking.sample("clusters", 1, 0, None)
     with pytest.raises(Refusal, match="neither a domain"):
-        explanations.trained("nowhere")
+        asking.trained("nowhere")

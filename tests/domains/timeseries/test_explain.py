@@ -8,11 +8,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
-from wakesleep.domains.timeseries.explain.exports import as_row, write_csv
 
 from wakesleep.domains.timeseries.data import Settings, classic, load, records, ucr
 from wakesleep.domains.timeseries.dates import label
 from wakesleep.domains.timeseries.explain.explanation import explain
+from wakesleep.domains.timeseries.explain.findings import Findings, finish
 from wakesleep.domains.timeseries.explain.knowledge import shipped
 from wakesleep.domains.timeseries.explain.neighbours import assemble, neighbours, parts_of
 from wakesleep.domains.timeseries.explain.prediction import (
@@ -281,12 +281,16 @@ def test_a_yearly_pattern_is_found_said_and_continued(explained, tmp_path):
 
 def test_an_explanation_is_json_and_csv(explained, tmp_path):
     found, _ = explained
-    row = json.loads(json.dumps(as_row(found, 2, 0.1)))
+    whole = Findings((finish(found, 0.1),))
+    (row,) = json.loads(json.dumps(whole.rows(2)))
     assert row["points"] == 60
     assert len(row["programs"]) <= 2
     assert len(row["extrapolation"]) == 6
     assert all(v["low"] < v["median"] < v["high"] for v in row["extrapolation"])
-    write_csv([found], tmp_path / "a.csv", 0.1)
+    whole.write("csv", tmp_path / "a.csv")
+    assert whole.draw(tmp_path / "a.png").stat().st_size > 1000
+    assert "<img" in whole.report(tmp_path / "a.html").read_text()
+    assert [t.title for t in whole.table()] == ["series", "extrapolation: median (90 % band)"]
     lines = list(csv.DictReader((tmp_path / "a.csv").open()))
     assert len(lines) == 66
     assert lines[0]["observed"]
