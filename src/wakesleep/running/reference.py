@@ -50,7 +50,7 @@ def resolve(config: Config) -> Domain:
     try:
         return find_domain(config.domain)
     except (Refusal, ImportError) as error:
-        if not config.data_digest:
+        if isinstance(error, Refusal) and not config.data_digest:
             raise
         said = str(error).rstrip(".")
         raise Refusal(
