@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Key
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 from matplotlib.patches import Rectangle
 
 from wakesleep.core.memory import Weighted
@@ -65,7 +65,7 @@ def sizes_of(x: Picture, z: Rule) -> tuple[int, ...]:
     return tuple(range(int(z.size), widest + 1, 2))
 
 
-def picture(figure: Figure, x: Picture, programs: Any, evaluator: Any) -> None:
+def picture(figure: FigureBase, x: Picture, programs: Any, evaluator: Any) -> None:
     """Draws the image, and beside it the number, noise and icons of the best programs."""
     programs = [p for i, p in enumerate(programs[:MOST_DRAWN]) if i == 0 or p[1] >= LEAST_PROBABILITY_DRAWN]
     grid = figure.add_gridspec(len(programs), 2, width_ratios=(1, 1.8), hspace=0.35)

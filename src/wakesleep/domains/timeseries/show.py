@@ -4,7 +4,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 
 from wakesleep.domains.timeseries.kernels import IDLE, VARIABLE_KINDS, layout
 from wakesleep.domains.timeseries.language import Kernel, text_of
@@ -32,7 +32,7 @@ def variables(z: Kernel, scaled: bool) -> list[tuple[str, float, float]]:
     return [(name, float(np.exp(z.mean[i])), float(spread[i])) for name, i in found]
 
 
-def picture(figure: Figure, x: Series, programs: Any, evaluator: Any) -> None:
+def picture(figure: FigureBase, x: Series, programs: Any, evaluator: Any) -> None:
     """Draws the series, and beside it the best expressions, each with a bar for its probability."""
     left, right = figure.subplots(1, 2, width_ratios=(1.4, 1))
     there = np.asarray(x.present)
