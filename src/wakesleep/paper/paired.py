@@ -48,9 +48,7 @@ class Difference(NamedTuple):
         return f"{self.mean:+.1f} [{self.low:+.1f}, {self.high:+.1f}]"
 
 
-def paired(
-    first: list[Float[np.ndarray, "n"]], second: list[Float[np.ndarray, "n"]], resamples: int = RESAMPLES
-) -> Difference:
+def paired(first: list[np.ndarray], second: list[np.ndarray], resamples: int = RESAMPLES) -> Difference:
     """The mean of `first` minus `second`, each a list of seeds over the same items.
 
     Items are resampled, and with them the seeds of either side where there are several: the interval is for other
