@@ -26,7 +26,7 @@ from wakesleep.domains.characters.data import Settings, build, load
 from wakesleep.domains.characters.evaluator import SIDE, Renderer, closeness, pixels
 from wakesleep.paper.cells import make
 from wakesleep.paper.results import complete
-from wakesleep.running.compilation import cache_compilation
+from wakesleep.core.compilation import keep_compiled
 
 # CPU milliseconds of the authors' code for an image and program, one core, batch 250.
 AUTHORS = {("MWS", 5): 4.24, ("MWS", 10): 7.0, ("RWS", 5): 6.8, ("RWS", 10): 6.56, ("VIMCO", 5): 7.04}
@@ -39,7 +39,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path("results"))
     parser.add_argument("--one", nargs=3, metavar=("ALGORITHM", "K", "BATCH"))
     options = parser.parse_args()
-    cache_compilation()
+    keep_compiled()
     if options.one:
         print(json.dumps(step(options.one[0], int(options.one[1]), int(options.one[2]))))
         return

@@ -67,9 +67,9 @@ def apart(cell: dict[str, Any]) -> Any:
 def keep_compiled() -> None:
     import jax
 
-    from wakesleep.running.compilation import cache_compilation
+    from wakesleep.core.compilation import keep_compiled
 
-    cache_compilation()
+    keep_compiled()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 

@@ -29,7 +29,7 @@ from wakesleep.domains.strings.evaluator import Regex, as_text
 from wakesleep.domains.strings.explain import explain_strings
 from wakesleep.domains.strings.language import tree_of
 from wakesleep.paper.results import Row, complete
-from wakesleep.running.compilation import cache_compilation
+from wakesleep.core.compilation import keep_compiled
 
 Accept = Callable[..., Any]
 OTHERS, MEMBERS = 200, 50
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, nargs="*", default=[500, 5000])
     parser.add_argument("--tools", nargs="*", default=list(TOOLS))
     options = parser.parse_args()
-    cache_compilation()
+    keep_compiled()
     columns = concepts("novel")[: options.columns]
     cells: list[Row] = [{"what": "evaluator", "pairs": pairs} for pairs in options.pairs]
     cells += [{"what": "columns", "tool": t, "examples": n} for n in options.examples for t in options.tools]

@@ -85,7 +85,7 @@ def command(words: list[str], log: Path) -> int:
     os.dup2(out, 2)
     os.close(out)
     sys.argv = ["wakesleep", *words]
-    commands.cache_compilation = keep_everything
+    commands.keep_compiled = keep_everything
     code = 1
     try:
         cli.main()
@@ -99,12 +99,12 @@ def command(words: list[str], log: Path) -> int:
     return code
 
 
-cache_compilation = commands.cache_compilation
+keep_compiled = commands.keep_compiled
 
 
 def keep_everything() -> None:
     """Keeps even what is compiled in no time: a life is shorter than a second of such compilations."""
-    cache_compilation()
+    keep_compiled()
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 

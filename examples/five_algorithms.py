@@ -19,7 +19,7 @@ def main(steps=3000, observations=100):
         "VIMCO": vimco(adam, particles=6),
     }
     for name, algorithm in algorithms.items():
-        state = algorithm.init(make_model(jax.random.key(2), 2.0), data)
+        state = algorithm.init(make_model(jax.random.key(2), data, 2.0), data)
         for state, info in fit(algorithm, state, data, key=jax.random.key(3), steps=steps, batch_size=20):
             pass
         found[name] = float(np.exp(state.model.evaluator.log_noise))

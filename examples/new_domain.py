@@ -1,6 +1,6 @@
 """A whole domain of one's own: sequences of eight noisy numbers explained as "start, then add step".
 
-A program is two whole numbers, (start, step). The noise, a prior over programs and a network that recognises them are
+A program is two tokens, a start and a step. The noise, a prior over programs and a network that recognises them are
 learned together. On the command line it is a domain like any other: `wakesleep train examples/new_domain.py:DOMAIN`,
 then resume, evaluate, posterior, explain, sample, ship. In Python: examples/five_algorithms.py.
 """
@@ -12,56 +12,40 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from wakesleep import Dataset, Domain, Evaluator, Model, Observations, Prior, Recognition, dream
+from wakesleep import Dataset, Domain, Evaluator, LstmWriter, Model, Observations, TokenPrior, TokenRecognition
+
+from wakesleep import dream, grammar  # isort: skip
 
 STARTS, STEPS, LENGTH = 10, 5, 8  # start in 0..9, step in 0..4
-SHAPES = (32, LENGTH + 1), (STARTS + STEPS, 32)
+# Token 0 ends a program; tokens 1 to 10 are starts (kind 1), tokens 11 to 15 steps (kind 2). One start, then one step.
+MOVES = {("", 1): "start", ("start", 2): "start step", ("start step", 0): "end"}
+RULES = grammar([0] + [1] * STARTS + [2] * STEPS, "", lambda state, kind: MOVES.get((state, kind)))
 
 
-def two_choices(key, start, step):
-    keys = jax.random.split(key)
-    return jnp.stack([jax.random.categorical(keys[0], start), jax.random.categorical(keys[1], step)])
+def start_and_step(z):
+    return z[0] - 1, z[1] - 1 - STARTS
 
 
-class Choices(Prior):  # p(z): how common each start and each step are
-    start: jax.Array
-    step: jax.Array
+class Progression(Evaluator):
+    """p(x | z): the progression with Gaussian noise of a learned size."""
 
-    def sample(self, key, c):
-        return two_choices(key, self.start, self.step)
-
-    def log_prob(self, z, c):
-        return jax.nn.log_softmax(self.start)[z[0]] + jax.nn.log_softmax(self.step)[z[1]]
-
-
-class Progression(Evaluator):  # p(x | z): the progression with Gaussian noise of a learned size
     log_noise: jax.Array
 
+    def ideal(self, z):
+        start, step = start_and_step(z)
+        return start + step * jnp.arange(LENGTH)
+
     def sample(self, key, z):
-        return z[0] + z[1] * jnp.arange(LENGTH) + jnp.exp(self.log_noise) * jax.random.normal(key, (LENGTH,))
+        return self.ideal(z) + jnp.exp(self.log_noise) * jax.random.normal(key, (LENGTH,))
 
     def log_prob(self, x, z):
-        return jnp.sum(jax.scipy.stats.norm.logpdf(x, z[0] + z[1] * jnp.arange(LENGTH), jnp.exp(self.log_noise)))
+        return jnp.sum(jax.scipy.stats.norm.logpdf(x, self.ideal(z), jnp.exp(self.log_noise)))
 
 
-class Guess(Recognition):  # r(z | x): one hidden layer, then a choice of start and a choice of step
-    inner: jax.Array
-    outer: jax.Array
-
-    def encode(self, x, c):
-        logits = self.outer @ jnp.tanh(self.inner @ jnp.append(x / 10, 1.0))
-        return logits[:STARTS], logits[STARTS:]
-
-    def sample(self, key, h):
-        return two_choices(key, *h)
-
-    def log_prob(self, z, h):
-        return jax.nn.log_softmax(h[0])[z[0]] + jax.nn.log_softmax(h[1])[z[1]]
-
-
-def make_model(key, noise):
-    inner, outer = (jax.random.normal(k, s) for k, s in zip(jax.random.split(key), SHAPES, strict=True))
-    return Model(Choices(jnp.zeros(STARTS), jnp.zeros(STEPS)), Progression(jnp.log(noise)), Guess(inner / 2, outer / 5))
+def make_model(key, data, noise):
+    keys = jax.random.split(key)
+    prior = TokenPrior(LstmWriter(keys[0], 8, np.zeros(1 + STARTS + STEPS)), RULES, length=2)
+    return Model(prior, Progression(jnp.log(noise)), TokenRecognition(keys[1], data, RULES, length=2, hidden=32))
 
 
 @dataclass(frozen=True)
@@ -75,7 +59,8 @@ def load(settings):
         note = f"sequences from {settings.data.name}"
         x = jnp.asarray(np.loadtxt(settings.data, np.float32, delimiter=",", ndmin=2))
     else:
-        note, truth = "sequences drawn with noise 0.5", make_model(jax.random.key(0), 0.5)
+        note = "sequences drawn with noise 0.5"
+        truth = make_model(jax.random.key(0), Observations(jnp.zeros((1, LENGTH))), 0.5)
         _, x = dream(truth, jax.random.key(1), None, settings.observations)
     return Dataset(Observations(x), None, [f"sequence {i}" for i in range(len(x))], note)
 
@@ -83,16 +68,21 @@ def load(settings):
 def picture(figure, x, programs, evaluator):
     axes = figure.subplots()
     axes.plot(x, "o")
-    for (start, step), probability in programs:
-        axes.plot(start + step * np.arange(LENGTH), alpha=max(probability, 0.1))
+    for z, probability in programs:
+        axes.plot(evaluator.ideal(z), alpha=max(probability, 0.1))
+
+
+def every_program(settings, data):
+    start, step = jnp.divmod(jnp.arange(STARTS * STEPS), STEPS)
+    return jnp.stack([start + 1, step + 1 + STARTS], axis=1)
 
 
 DOMAIN = Domain(
     name="progressions",
     settings=Settings,
     load=load,
-    build=lambda key, settings, data: make_model(key, 2.0),
-    show=lambda z: f"{z[0]}, then add {z[1]}",
+    build=lambda key, settings, data: make_model(key, data, 2.0),
+    show=lambda z: "{}, then add {}".format(*start_and_step(z)),
     picture=picture,
-    programs=lambda settings, data: jnp.stack(jnp.divmod(jnp.arange(STARTS * STEPS), STEPS), axis=1),
+    programs=every_program,
 )

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from wakesleep.core.compilation import keep_compiled
 from wakesleep.errors import require_one_of
 from wakesleep.paper.names import EXPERIMENTS
 from wakesleep.paper.results import resize
-from wakesleep.running.compilation import cache_compilation
 
 
 def reproduce(
@@ -22,7 +22,7 @@ def reproduce(
 ) -> None:
     """Makes the table and the figures of one experiment, and says the table."""
     require_one_of("experiment", experiment, tuple(EXPERIMENTS))
-    cache_compilation()
+    keep_compiled()
     made = import_module(f"wakesleep.paper.{EXPERIMENTS[experiment]}")
     shown = import_module(f"wakesleep.paper.figures.{EXPERIMENTS[experiment]}")
     plan = resize(made.QUICK[experiment] if quick else made.FULL[experiment], steps, seeds, algorithms, ks)

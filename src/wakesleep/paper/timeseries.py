@@ -129,8 +129,8 @@ def _likelihoods(cell: Row, plan: Plan) -> int:
 def _final(state: State, data: Observations, k: int) -> Row:
     """Returns the bound on every series, by the memory where there is one, else by K and 5 K importance samples."""
     if state.memory is None:
-        log_p = importance(jax.random.key(7), state.model, data, k, chunk=k).log_p
-        more = importance(jax.random.key(8), state.model, data, 5 * k, chunk=k).log_p
+        log_p = importance(jax.random.key(7), state.model, data, k, chunk=k, known=False).log_p
+        more = importance(jax.random.key(8), state.model, data, 5 * k, chunk=k, known=False).log_p
         return _spread(log_p) | {"bound_5k": round(float(np.mean(more)), 3)}
     found = jax.tree.map(np.asarray, state.memory)
     shown = [_shown(found, row) for row in range(min(SERIES_SHOWN, len(data)))]

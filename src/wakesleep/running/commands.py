@@ -18,13 +18,13 @@ from jax.sharding import Mesh
 from wakesleep import __version__
 from wakesleep.core import processes
 from wakesleep.core.algorithms import State
+from wakesleep.core.compilation import keep_compiled
 from wakesleep.core.fit import data_mesh
 from wakesleep.domains.references import absolute
 from wakesleep.errors import Refusal
 from wakesleep.running import cluster, watcher
 from wakesleep.running import run as runs
 from wakesleep.running.cluster import Place
-from wakesleep.running.compilation import cache_compilation
 from wakesleep.running.config import Config
 from wakesleep.running.programs import list_programs
 from wakesleep.running.provenance import source_commit
@@ -63,7 +63,7 @@ def train(given: dict[str, Any], output: Path | None, place: Place, listener: Li
     """Trains into a new run directory; returns a summary in the primary process."""
     if place.several and output is None:
         raise Refusal("Several processes need --output, a directory that all of them see.")
-    cache_compilation()
+    keep_compiled()
     config = Config(**given, version=__version__, commit=source_commit())
     path = output or Path("runs") / f"{slug(config.domain)}-{datetime.now():%Y%m%d-%H%M%S}"
     with _gather(place, config, path) as mesh:
@@ -88,7 +88,7 @@ def resume(
 
     `domain` names the run's domain again, where its code is not known or has changed.
     """
-    cache_compilation()
+    keep_compiled()
     run = runs.open_run(path)
     config = run.config if steps is None else replace(run.config, steps=steps)
     config = config if domain is None else replace(config, domain=absolute(domain))

@@ -7,10 +7,10 @@ import jax
 
 from wakesleep.core import evaluate as ev
 from wakesleep.core.algorithms import State
+from wakesleep.core.compilation import keep_compiled
 from wakesleep.core.keys import fused
 from wakesleep.errors import require_at_least
 from wakesleep.running import run as runs
-from wakesleep.running.compilation import cache_compilation
 from wakesleep.running.train import Job, prepare
 
 Rows = list[dict[str, Any]]
@@ -18,7 +18,7 @@ Rows = list[dict[str, Any]]
 
 def load_run(path: Path) -> tuple[Job, State]:
     """The job of a run directory and its last state."""
-    cache_compilation()
+    keep_compiled()
     run = runs.open_run(path)
     job = prepare(run.config)
     return job, runs.restore(run, job.shape(), change=False) if runs.steps_saved(run) else job.start()
