@@ -215,7 +215,7 @@ def _fits(name: str, seen: frozenset[str]) -> bool:
     """Whether the class holds all characters; hexadecimal digits need a letter and a digit among them."""
     if name.startswith("hex") and not (any(c.isdigit() for c in seen) and any(c.isalpha() for c in seen)):
         return False
-    return all(class_holds(name, c) for c in seen)
+    return seen <= _members(name) if CLASSES[name].members else all(class_holds(name, c) for c in seen)
 
 
 def _names(group: str) -> list[str]:

@@ -103,5 +103,8 @@ class Checked(Node):
     def fixed(self) -> bool:
         return self.least == self.most
 
+    def writes(self, c: str) -> bool:
+        return c.isalnum() or self.payload.writes(c)
+
     def parts_below(self) -> Sequence[Node]:
         return (self.payload,)

@@ -174,6 +174,9 @@ class Words(Node):
         own = chars(extra="".join(w[0] for w in self.words))
         return own if self.other is None else union([own, self.other.first])
 
+    def writes(self, c: str) -> bool:
+        return any(c in w for w in self.words) or (self.other is not None and self.other.writes(c))
+
     @property
     def fixed(self) -> bool:
         return len(self._lengths) == 1 and (self.other is None or (self.other.fixed and self._sizes_agree()))
@@ -245,10 +248,7 @@ class Listing(Node):
     @cached_property
     def decided(self) -> bool:
         """Whether items end where the separator begins, so that a text can be read in one way only."""
-        alphabet = self.item.alphabet
-        if not isinstance(self.separator, Literal) or not self.separator.text or alphabet is None:
-            return False
-        return not any(alphabet.holds(c) for c in self.separator.text[:1])
+        return isinstance(self.separator, Literal) and self.separator.text != "" and not self.item.writes(self.separator.text[0])
 
     @cached_property
     def _known(self) -> dict[str, float]:

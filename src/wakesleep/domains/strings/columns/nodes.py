@@ -73,6 +73,13 @@ class Node:
         """Whether all its texts have one length."""
         return False
 
+    def writes(self, c: str) -> bool:
+        """Whether the character may occur in its texts; True where that is not known."""
+        below = self.parts_below()
+        if below:
+            return any(part.writes(c) for part in below)
+        return self.alphabet is None or self.alphabet.holds(c)
+
     def parts_below(self) -> "Sequence[Node]":
         """The parts that it consists of."""
         return ()
@@ -143,6 +150,10 @@ class Run(Node):
         if not x.startswith(self.habit, i):
             return rest
         return log_add(math.log(self.habitual) + plain + len(self.habit) * self._log_size, rest)
+
+    def log_length(self, k: int) -> float:
+        """log p of a text of k characters of the set that begins with the habit, if there is one."""
+        return self.counts.log_prob(k) + self._log_text(self.habit, 0, k)
 
     def _log_usual(self, text: str) -> float:
         assert self.usual is not None

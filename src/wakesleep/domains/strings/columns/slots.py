@@ -85,8 +85,19 @@ def plain_run(members: Chars, counts: Counts) -> Run:
 
 def score(node: Node, slot: Slot, reading: Reading) -> float:
     """log p(node) + log p(texts | node), less half a log for each fitted parameter."""
-    log_p = sum(k * node.log_prob(text) for text, k in slot.table.items())
+    log_p = _log_texts(node, slot)
     return log_p + log_prior(node, reading.weights) - 0.5 * free_parameters(node) * math.log(len(slot.texts) + 1)
+
+
+def _log_texts(node: Node, slot: Slot) -> float:
+    """log p(texts | node); for runs, which hold every character seen, from the counts of lengths alone."""
+    if isinstance(node, Run) and node.usual is None:
+        return sum(k * node.log_length(length) for length, k in slot.lengths.items())
+    if isinstance(node, Series) and len(node.parts) == 2 and node.parts[0].fixed:
+        first, rest = node.parts
+        if isinstance(first, Run) and isinstance(rest, Run) and rest.usual is None and first.counts.low == 1:
+            return len(slot.texts) * first.log_length(1) + sum(k * rest.log_length(n - 1) for n, k in slot.lengths.items())
+    return sum(k * node.log_prob(text) for text, k in slot.table.items())
 
 
 def fit_slot(slot: Slot, reading: Reading) -> tuple[Node, float]:
