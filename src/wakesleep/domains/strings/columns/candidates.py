@@ -1,4 +1,4 @@
-"""Programs read off a column: aligned tokens at several granularities, lists of items, concepts, alternations of forms."""
+"""Programs read off a column: aligned tokens at several granularities, lists of items, alternations of forms."""
 
 import math
 import random
@@ -9,13 +9,14 @@ from itertools import islice
 
 from wakesleep.domains.strings.columns.background import flat
 from wakesleep.domains.strings.columns.characters import covering
-from wakesleep.domains.strings.columns.choices import Either, Listing, series
+from wakesleep.domains.strings.columns.choices import Either, Listing
 from wakesleep.domains.strings.columns.nodes import Literal, Node
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
 from wakesleep.domains.strings.columns.reading import LEVELS, by_form, columns_of, numbers_among, separators_of
+from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slots import Reading, Slot, fit_loosely, fit_slot, plain_run, slot_counts
 
-MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS, MOST_FORMS = 8, 24, 120, 16
+MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS, MOST_FORMS = 8, 24, 80, 12
 STRAY_RATE = 1e-5
 """Chance of a value that has nothing to do with the program; every character of it is alike."""
 
@@ -90,7 +91,7 @@ def listings(values: Sequence[str], reading: Reading) -> list[Node]:
     return found
 
 
-OVERLAP_SAMPLES = 30
+OVERLAP_SAMPLES = 8
 
 
 def without_overlap(node: Node) -> Node:

@@ -1,3 +1,4 @@
+# ruff: noqa: D102, overridden methods are explained in `Node`
 """Numbers with check digits: the check characters follow from the rest, so they cost nothing and must be right."""
 
 import math

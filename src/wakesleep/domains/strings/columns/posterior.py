@@ -8,7 +8,7 @@ import numpy as np
 
 from wakesleep.domains.strings.columns.background import background, flat
 from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, stray_scores
-from wakesleep.domains.strings.columns.choices import Either, Words
+from wakesleep.domains.strings.columns.choices import Either
 from wakesleep.domains.strings.columns.codes import NULLS
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.known import known_programs
@@ -18,10 +18,11 @@ from wakesleep.domains.strings.columns.prior import Weights, free_parameters, lo
 from wakesleep.domains.strings.columns.reading import mask
 from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
 from wakesleep.domains.strings.columns.slots import Reading
+from wakesleep.domains.strings.columns.words import Words
 
-EFFORTS = {"quick": (100, 4), "usual": (200, 5), "thorough": (1000, 10)}
+EFFORTS = {"quick": (60, 4), "usual": (120, 5), "thorough": (1000, 10)}
 """Distinct values that programs are scored on, and programs kept."""
-FEW_VALUES = 50
+FEW_VALUES = 30
 """Values on which all candidates are scored; those that do well are scored on all."""
 CLOSED_NEWS = {"narrow": 3.0, "usual": 1.0, "wide": 0.3}
 """Factor on the rate of news below which a column may be closed."""
