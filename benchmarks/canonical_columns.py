@@ -1,4 +1,4 @@
-"""Columns with a known right answer: how a value is drawn, and which texts are right; near misses are made by small errors."""
+"""Columns with a known right answer: how a value is drawn, and which texts are right."""
 
 import random
 import re
@@ -89,7 +89,8 @@ def draw_card(r: random.Random) -> str:
 
 
 def name(r: random.Random) -> str:
-    syllables = "an be ca da el fa gi ho il jo ka le mi no ol pe ri sa to va".split()
+    sounds = "anbecadaelfagihoiljokaleminoolperisatova"
+    syllables = [sounds[i : i + 2] for i in range(0, len(sounds), 2)]
     return "".join(r.choices(syllables, k=r.randint(2, 4))).capitalize()
 
 
@@ -109,7 +110,10 @@ IP = r"(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)"
 COLUMNS: dict[str, tuple[Draw, Right]] = {
     "order id": (lambda r: f"ORD-{some(r, DIGITS, 5)}", like(r"ORD-\d{5}")),
     "invoice": (lambda r: f"INV/{r.randint(2015, 2024)}/{some(r, DIGITS, 4)}", like(r"INV/20\d\d/\d{4}")),
-    "stock code": (lambda r: f"{some(r, UPPER, 3)}-{some(r, DIGITS, 4)}-{r.choice(UPPER)}", like(r"[A-Z]{3}-\d{4}-[A-Z]")),
+    "stock code": (
+        lambda r: f"{some(r, UPPER, 3)}-{some(r, DIGITS, 4)}-{r.choice(UPPER)}",
+        like(r"[A-Z]{3}-\d{4}-[A-Z]"),
+    ),
     "ticket": (lambda r: f"PROJ-{r.randint(1, 9999)}", like(r"PROJ-[1-9]\d{0,3}")),
     "hex of six": (lambda r: some(r, HEX, 6), like("[0-9a-f]{6}")),
     "md5": (lambda r: some(r, HEX, 32), like("[0-9a-f]{32}")),
@@ -122,18 +126,35 @@ COLUMNS: dict[str, tuple[Draw, Right]] = {
     "zip": (lambda r: some(r, DIGITS, 5), like(r"\d{5}")),
     "zip+4": (lambda r: f"{some(r, DIGITS, 5)}-{some(r, DIGITS, 4)}", like(r"\d{5}-\d{4}")),
     "canadian post code": (
-        lambda r: f"{r.choice(UPPER)}{r.choice(DIGITS)}{r.choice(UPPER)} {r.choice(DIGITS)}{r.choice(UPPER)}{r.choice(DIGITS)}",
+        lambda r: "".join(r.choice(c) for c in (UPPER, DIGITS, UPPER, " ", DIGITS, UPPER, DIGITS)),
         like(r"[A-Z]\d[A-Z] \d[A-Z]\d"),
     ),
     "british post code": (
         lambda r: f"{some(r, UPPER, 1, 2)}{r.randint(1, 29)} {r.choice(DIGITS)}{some(r, UPPER, 2)}",
         like(r"[A-Z]{1,2}\d{1,2} \d[A-Z]{2}"),
     ),
-    "social security": (lambda r: f"{some(r, DIGITS, 3)}-{some(r, DIGITS, 2)}-{some(r, DIGITS, 4)}", like(r"\d{3}-\d\d-\d{4}")),
-    "phone in brackets": (lambda r: f"({some(r, DIGITS, 3)}) {some(r, DIGITS, 3)}-{some(r, DIGITS, 4)}", like(r"\(\d{3}\) \d{3}-\d{4}")),
-    "phone international": (lambda r: f"+{r.choice(['1', '44', '49', '33'])}{some(r, DIGITS, 10)}", like(r"\+[1-9]\d{6,14}")),
-    "iban": (draw_iban, lambda v: bool(re.fullmatch(r"[A-Z]{2}\d{20}", v)) and int("".join(str(int(c, 36)) for c in v[4:] + v[:4])) % 97 == 1),
-    "isbn": (lambda r: draw_ean(r, "978"), lambda v: bool(re.fullmatch(r"97[89]\d{10}", v)) and ean_digit(v[:-1]) == v[-1]),
+    "social security": (
+        lambda r: f"{some(r, DIGITS, 3)}-{some(r, DIGITS, 2)}-{some(r, DIGITS, 4)}",
+        like(r"\d{3}-\d\d-\d{4}"),
+    ),
+    "phone in brackets": (
+        lambda r: f"({some(r, DIGITS, 3)}) {some(r, DIGITS, 3)}-{some(r, DIGITS, 4)}",
+        like(r"\(\d{3}\) \d{3}-\d{4}"),
+    ),
+    "phone international": (
+        lambda r: f"+{r.choice(['1', '44', '49', '33'])}{some(r, DIGITS, 10)}",
+        like(r"\+[1-9]\d{6,14}"),
+    ),
+    "iban": (
+        draw_iban,
+        lambda v: (
+            bool(re.fullmatch(r"[A-Z]{2}\d{20}", v)) and int("".join(str(int(c, 36)) for c in v[4:] + v[:4])) % 97 == 1
+        ),
+    ),
+    "isbn": (
+        lambda r: draw_ean(r, "978"),
+        lambda v: bool(re.fullmatch(r"97[89]\d{10}", v)) and ean_digit(v[:-1]) == v[-1],
+    ),
     "ean": (draw_ean, lambda v: bool(re.fullmatch(r"\d{13}", v)) and ean_digit(v[:-1]) == v[-1]),
     "card": (draw_card, lambda v: bool(re.fullmatch(r"[45]\d{15}", v)) and luhn_digit(v[:-1]) == v[-1]),
     "ip": (lambda r: ".".join(plain(r.randint(0, 255)) for _ in range(4)), like(rf"{IP}(\.{IP}){{3}}")),
@@ -146,12 +167,22 @@ COLUMNS: dict[str, tuple[Draw, Right]] = {
         lambda r: f"https://{r.choice(['www.', ''])}{word(r)}.{r.choice(['com', 'org', 'net', 'io'])}/{slug(r)}",
         like(r"https?://([a-z0-9-]+\.)+[a-z]{2,}(/[\w./?=&%-]*)?"),
     ),
-    "domain": (lambda r: f"{word(r)}.{r.choice(['com', 'org', 'net', 'co.uk', 'io'])}", like(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}")),
+    "domain": (
+        lambda r: f"{word(r)}.{r.choice(['com', 'org', 'net', 'co.uk', 'io'])}",
+        like(r"[a-z0-9-]+(\.[a-z0-9-]+)*\.[a-z]{2,}"),
+    ),
     "e-mail": (
-        lambda r: f"{word(r)}{r.choice(['.' + word(r), '', plain(r.randint(1, 99))])}@{word(r)}.{r.choice(['com', 'org', 'de'])}",
+        lambda r: (
+            word(r)
+            + r.choice(["." + word(r), "", plain(r.randint(1, 99))])
+            + f"@{word(r)}.{r.choice(['com', 'org', 'de'])}"
+        ),
         like(r"[\w+-]+(\.[\w+-]+)*@([A-Za-z0-9-]+\.)+[A-Za-z]{2,}"),
     ),
-    "version": (lambda r: f"{r.randint(0, 9)}.{r.randint(0, 30)}.{r.randint(0, 20)}", like(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[\w.-]+)?")),
+    "version": (
+        lambda r: f"{r.randint(0, 9)}.{r.randint(0, 30)}.{r.randint(0, 20)}",
+        like(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}(-[\w.-]+)?"),
+    ),
     "iso date": dated("%Y-%m-%d"),
     "american date": dated("%m/%d/%Y"),
     "american date without zeros": (loose_date, right_loose_date),
@@ -179,7 +210,10 @@ COLUMNS: dict[str, tuple[Draw, Right]] = {
     "percentage": (lambda r: f"{r.randint(0, 99)}.{r.choice(DIGITS)}%", like(r"\d{1,3}\.\d%")),
     "number with thousands": (thousands, like(r"\d{1,3}(,\d{3})*")),
     "signed decimal": (lambda r: f"{r.uniform(-90, 90):.4f}", like(r"-?\d{1,3}\.\d{4}")),
-    "coordinates": (lambda r: f"{r.uniform(-90, 90):.4f}, {r.uniform(-180, 180):.4f}", like(r"-?\d{1,3}\.\d{4}, -?\d{1,3}\.\d{4}")),
+    "coordinates": (
+        lambda r: f"{r.uniform(-90, 90):.4f}, {r.uniform(-180, 180):.4f}",
+        like(r"-?\d{1,3}\.\d{4}, -?\d{1,3}\.\d{4}"),
+    ),
     "temperature": (lambda r: f"{r.uniform(5, 40):.1f} °C", like(r"-?\d{1,2}\.\d °C")),
     "duration": (lambda r: f"{r.randint(1, 12)}h {r.randint(1, 59)}m", like(r"\d{1,2}h \d{1,2}m")),
     "image": (lambda r: f"IMG_{some(r, DIGITS, 4)}.jpg", like(r"IMG_\d{4}\.jpg")),
@@ -188,69 +222,45 @@ COLUMNS: dict[str, tuple[Draw, Right]] = {
     "person": (lambda r: f"{name(r)} {name(r)}", like("[A-Z][a-z]+ [A-Z][a-z]+")),
     "person, last name first": (lambda r: f"{name(r)}, {name(r)}", like("[A-Z][a-z]+, [A-Z][a-z]+")),
     "square": (lambda r: r.choice("abcdefgh") + r.choice("12345678"), like("[a-h][1-8]")),
-    "number plate": (lambda r: f"{some(r, UPPER, 2)}-{some(r, UPPER, 2)} {some(r, DIGITS, 3)}", like(r"[A-Z]{2}-[A-Z]{2} \d{3}")),
-    "flight": (lambda r: f"{r.choice(['AA', 'BA', 'LH', 'AF', 'UA', 'DL'])}{r.randint(100, 9999)}", like(r"[A-Z]{2}\d{3,4}")),
+    "number plate": (
+        lambda r: f"{some(r, UPPER, 2)}-{some(r, UPPER, 2)} {some(r, DIGITS, 3)}",
+        like(r"[A-Z]{2}-[A-Z]{2} \d{3}"),
+    ),
+    "flight": (
+        lambda r: f"{r.choice(['AA', 'BA', 'LH', 'AF', 'UA', 'DL'])}{r.randint(100, 9999)}",
+        like(r"[A-Z]{2}\d{3,4}"),
+    ),
     "airport": (lambda r: some(r, UPPER, 3), like("[A-Z]{3}")),
     "doi": (lambda r: f"10.{some(r, DIGITS, 4)}/{word(r)}.{some(r, DIGITS, 4, 6)}", like(r"10\.\d{4}/[\w.()-]+")),
-    "arxiv": (lambda r: f"{r.randint(10, 24)}{r.randint(1, 12):02d}.{some(r, DIGITS, 5)}", like(r"[0-2]\d(0[1-9]|1[0-2])\.\d{5}")),
-    "country": among("US DE FR GB ES IT PL NL BE SE NO FI DK CH AT PT IE GR CZ HU RO BG HR SI SK EE LV LT JP CN IN BR MX CA AU"),
-    "currency": among("USD EUR GBP JPY CHF SEK NOK DKK PLN CZK HUF CAD AUD NZD CNY INR BRL MXN ZAR KRW SGD HKD THB TRY"),
+    "arxiv": (
+        lambda r: f"{r.randint(10, 24)}{r.randint(1, 12):02d}.{some(r, DIGITS, 5)}",
+        like(r"[0-2]\d(0[1-9]|1[0-2])\.\d{5}"),
+    ),
+    "country": among(
+        "US DE FR GB ES IT PL NL BE SE NO FI DK CH AT PT IE GR CZ HU RO BG HR SI SK EE LV LT JP CN IN BR MX CA AU"
+    ),
+    "currency": among(
+        "USD EUR GBP JPY CHF SEK NOK DKK PLN CZK HUF CAD AUD NZD CNY INR BRL MXN ZAR KRW SGD HKD THB TRY"
+    ),
     "dna": (lambda r: some(r, "ACGT", 12), like("[ACGT]{12}")),
     "score": (lambda r: f"{r.randint(0, 9)}-{r.randint(0, 9)}", like(r"\d{1,2}-\d{1,2}")),
-    "dimensions": (lambda r: f"{r.randint(1, 99)}x{r.randint(1, 99)}x{r.randint(1, 99)}", like(r"\d{1,3}x\d{1,3}x\d{1,3}")),
+    "dimensions": (
+        lambda r: f"{r.randint(1, 99)}x{r.randint(1, 99)}x{r.randint(1, 99)}",
+        like(r"\d{1,3}x\d{1,3}x\d{1,3}"),
+    ),
     "weight": (lambda r: f"{r.randint(1, 120)} kg", like(r"\d{1,3} kg")),
-    "rgb": (lambda r: "rgb({}, {}, {})".format(*(r.randint(0, 255) for _ in range(3))), like(r"rgb\(\d{1,3}, \d{1,3}, \d{1,3}\)")),
+    "rgb": (
+        lambda r: "rgb({}, {}, {})".format(*(r.randint(0, 255) for _ in range(3))),
+        like(r"rgb\(\d{1,3}, \d{1,3}, \d{1,3}\)"),
+    ),
     "tags": (lambda r: ";".join(word(r) for _ in range(r.randint(1, 4))), like("[a-z]+(;[a-z]+)*")),
     "slug": (slug, like("[a-z]+(-[a-z]+)*")),
     "grade": (lambda r: r.choice("ABCDF") + r.choice(["+", "-", ""]), like("[ABCDF][+-]?")),
-    "russian name": (lambda r: some(r, "абвгдеиклмнопрст", 4, 9).capitalize(), like("[А-Яа-яёЁ]+")),
+    "russian name": (lambda r: some(r, "абвгдеиклмнопрст", 4, 9).capitalize(), like("[\u0410-\u044f\u0401\u0451]+")),
     "chinese": (lambda r: "".join(chr(r.randint(0x4E00, 0x9000)) for _ in range(r.randint(2, 4))), like("[一-鿿]+")),
     "card with null marks": (
-        lambda r: r.choice(["N/A", *(f"{some(r, DIGITS, 2)}.{some(r, DIGITS, 2)}" for _ in range(5))]), like(r"N/A|\d\d\.\d\d")
+        lambda r: r.choice(["N/A", *(f"{some(r, DIGITS, 2)}.{some(r, DIGITS, 2)}" for _ in range(5))]),
+        like(r"N/A|\d\d\.\d\d"),
     ),
     "amount with a space at the end": (lambda r: f"${r.randint(100, 9999)} ", like(r"\$\d{3,4} ")),
 }
-
-
-def near_misses(draw: Draw, right: Right, r: random.Random, count: int) -> list[str]:
-    """Small errors in values, those that happen to be right left out."""
-    found: list[str] = []
-    for _ in range(60 * count):
-        wrong = r.choice(ERRORS)(draw(r), r)
-        if wrong and not right(wrong) and wrong not in found:
-            found.append(wrong)
-        if len(found) == count:
-            break
-    return found
-
-
-def _swap(v: str, r: random.Random) -> str:
-    i = r.randrange(max(len(v) - 1, 1))
-    return v[:i] + v[i + 1 : i + 2] + v[i] + v[i + 2 :]
-
-
-def _at(v: str, r: random.Random, change: Callable[[str], str]) -> str:
-    i = r.randrange(len(v))
-    return v[:i] + change(v[i]) + v[i + 1 :]
-
-
-def _digit_to_letter(v: str, r: random.Random) -> str:
-    places = [i for i, c in enumerate(v) if c.isdigit()]
-    i = r.choice(places) if places else 0
-    return v[:i] + {"0": "O", "1": "l"}.get(v[i], "x") + v[i + 1 :]
-
-
-ERRORS: list[Callable[[str, random.Random], str]] = [
-    lambda v, r: v + " ",
-    lambda v, r: " " + v,
-    _swap,
-    _digit_to_letter,
-    lambda v, r: _at(v, r, lambda c: ""),
-    lambda v, r: _at(v, r, lambda c: c + c),
-    lambda v, r: v[: -r.randint(1, 3)],
-    lambda v, r: v.swapcase(),
-    lambda v, r: re.sub(r"[-/.:_ ]", lambda m: {"-": "/", "/": "-", ".": ",", ":": ".", "_": "-", " ": "_"}[m[0]], v, count=1),
-    lambda v, r: r.choice(["N/A", "null", "-", "?", "NaN", "None", "unknown"]),
-    lambda v, r: v + r.choice(DIGITS + LOWER),
-    lambda v, r: re.sub(r"\d\d", "77", v, count=1),
-]

@@ -9,11 +9,13 @@ import pytest
 
 from wakesleep.domains.strings.columns.characters import chars
 from wakesleep.domains.strings.columns.checks import Checked
-from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe, Words, series
+from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.counts import Counts, between, exactly, fit_counts
 from wakesleep.domains.strings.columns.dates import Date, fit_date
-from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
+from wakesleep.domains.strings.columns.sequences import Series, series
+from wakesleep.domains.strings.columns.words import Words
 
 AB, ABC = chars(extra="ab"), chars(extra="abc")
 LOOSE = fit_counts([1, 1, 2], 0, 3)
@@ -45,7 +47,7 @@ def test_probabilities_of_an_enumerable_language_sum_to_one(name):
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
-def brute(node: Node, x: str) -> float:
+def brute(node: Node, x: str) -> float:  # noqa: PLR0911, one return for each kind of node
     """p(x | node) by summing over all ways to cut x, without dynamic programming and without logarithms."""
     match node:
         case Literal(text):
@@ -60,7 +62,9 @@ def brute(node: Node, x: str) -> float:
             plain = members.size ** -len(x)
             if not habit or len(x) < len(habit):
                 return p * plain
-            return p * (habitual * x.startswith(habit) * members.size ** -(len(x) - len(habit)) + (1 - habitual) * plain)
+            return p * (
+                habitual * x.startswith(habit) * members.size ** -(len(x) - len(habit)) + (1 - habitual) * plain
+            )
         case Series(parts):
             if not parts:
                 return float(not x)
@@ -119,7 +123,9 @@ def test_counts_sum_to_one(counts):
     assert sum(math.exp(counts.log_prob(k)) for k in range(400)) == pytest.approx(1.0, abs=1e-9)
 
 
-@pytest.mark.parametrize("number", [Number(0, 255), Number(1, 12, 2), Number(5, 137), Number(0, 59, 2), Number(0, 9, 3)])
+@pytest.mark.parametrize(
+    "number", [Number(0, 255), Number(1, 12, 2), Number(5, 137), Number(0, 59, 2), Number(0, 9, 3)]
+)
 def test_numbers_sum_to_one_and_are_those_of_the_range(number):
     possible = [x for x in texts("0123456789", 3) if number.log_prob(x) > -math.inf]
     assert sorted(map(int, possible)) == list(range(number.low, number.high + 1))
@@ -137,7 +143,12 @@ def test_dates_with_habits_sum_to_one_over_a_year():
     date = fit_date("%y-%m-%d", ["24-02-29", "24-02-10", "24-02-05"])
     assert dict(date.habits) == {"y": "24", "m": "02"}
     other = 98 * (1 - date.habitual) / 100
-    total = other + sum(math.exp(date.log_prob(f"{y:02d}-{m:02d}-{d:02d}")) for y in (23, 24) for m in range(1, 13) for d in range(1, 32))
+    total = other + sum(
+        math.exp(date.log_prob(f"{y:02d}-{m:02d}-{d:02d}"))
+        for y in (23, 24)
+        for m in range(1, 13)
+        for d in range(1, 32)
+    )
     assert total == pytest.approx(1.0)
 
 

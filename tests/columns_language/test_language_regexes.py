@@ -8,11 +8,11 @@ from itertools import product
 import pytest
 
 from wakesleep.domains.strings.columns.characters import CLASSES, Chars, chars, class_size
-from wakesleep.domains.strings.columns.choices import words_regex
 from wakesleep.domains.strings.columns.concepts import MAKERS, concept
 from wakesleep.domains.strings.columns.dates import FIELDS, Date
 from wakesleep.domains.strings.columns.numbers import Number, range_regex
 from wakesleep.domains.strings.columns.posterior import infer
+from wakesleep.domains.strings.columns.words import words_regex
 
 from .test_language_probabilities import PROGRAMS, texts
 
@@ -48,7 +48,9 @@ def test_single_characters_are_escaped(extra):
     assert {chr(i) for i in range(300) if mixed.fullmatch(chr(i))} == set(extra) | set("0123456789")
 
 
-@pytest.mark.parametrize("bounds", [(0, 255, 1), (1, 12, 2), (0, 59, 2), (17, 4321, 1), (100, 100, 1), (1024, 65535, 1), (7, 7, 3)])
+@pytest.mark.parametrize(
+    "bounds", [(0, 255, 1), (1, 12, 2), (0, 59, 2), (17, 4321, 1), (100, 100, 1), (1024, 65535, 1), (7, 7, 3)]
+)
 def test_a_range_of_numbers_is_its_regex(bounds):
     rule, number = re.compile(range_regex(*bounds)), Number(*bounds)
     for n in range(0, 70_000, 13):
@@ -73,7 +75,9 @@ def test_samples_of_a_concept_are_possible_and_accepted(name):
         assert node.log_prob(x) > -math.inf and rule.fullmatch(x), x
 
 
-@pytest.mark.parametrize("form", ["%Y-%m-%d", "%a %b %d %H:%M:%S %Y", "%n/%e/%y", "%B %e, %Y", "%Y-%m-%dT%H:%M:%S.%3%Z", "%l:%M %P"])
+@pytest.mark.parametrize(
+    "form", ["%Y-%m-%d", "%a %b %d %H:%M:%S %Y", "%n/%e/%y", "%B %e, %Y", "%Y-%m-%dT%H:%M:%S.%3%Z", "%l:%M %P"]
+)
 def test_samples_of_dates_are_possible_and_accepted(form):
     node, rng = Date(form), random.Random(0)
     rule = re.compile(node.regex)

@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from wakesleep.domains.strings.columns.characters import chars
-from wakesleep.domains.strings.columns.choices import Listing, Maybe, Words, series
+from wakesleep.domains.strings.columns.choices import Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import exactly
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
+from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slots import Reading, Slot, counts_of, slot_counts
+from wakesleep.domains.strings.columns.words import Words
 
 _AMOUNT = re.compile(
     r"(?P<sign>[-+]?)(?P<before>[$€£¥₹]? ?)"
@@ -20,7 +22,7 @@ MOST_GROUPS = 4
 
 
 def amount_concepts(values: Sequence[str], reading: Reading) -> list[Concept]:
-    """Amounts, percentages or plain decimals, if nearly all values are such and they vary in sign, thousands or decimals."""
+    """Amounts, percentages or plain decimals, if nearly all values are such."""
     matches = [m for m in map(_AMOUNT.fullmatch, values) if m]
     if len(matches) < 0.9 * len(values) or not matches:
         return []
@@ -36,7 +38,9 @@ def _name(rows: Sequence[dict[str, str]]) -> str:
     if any(r["before"].strip() or r["after"].strip() for r in rows):
         return "amount of money"
     grouped = any(r["grouped"] for r in rows)
-    return "number with thousands" if grouped else "decimal number" if any(r["decimals"] for r in rows) else "whole number"
+    return (
+        "number with thousands" if grouped else "decimal number" if any(r["decimals"] for r in rows) else "whole number"
+    )
 
 
 def _sometimes(rows: Sequence[dict[str, str]], field: str) -> Node:
@@ -64,9 +68,13 @@ def _digits(rows: Sequence[dict[str, str]], reading: Reading) -> Node:
     firsts = Counter(len((r["grouped"] or r["whole"]).split(separator)[0]) for r in rows)
     groups = Counter(len(r["grouped"].split(separator)) - 1 for r in rows if r["grouped"])
     there = sum(groups.values()) / len(rows)
-    first = Run(digit, slot_counts(Counter({1: 1, 2: 1, 3: 1}) + Counter(k for k in firsts.elements() if k <= 3), "narrow"))
+    first = Run(
+        digit, slot_counts(Counter({1: 1, 2: 1, 3: 1}) + Counter(k for k in firsts.elements() if k <= 3), "narrow")
+    )
     counts = slot_counts(groups + Counter({1: 1, min(max(groups) + 1, MOST_GROUPS): 1}), "narrow")
-    return series(first, Maybe(series(separator, Listing(Run(digit, exactly(3)), Literal(separator), counts)), min(there, 0.99)))
+    return series(
+        first, Maybe(series(separator, Listing(Run(digit, exactly(3)), Literal(separator), counts)), min(there, 0.99))
+    )
 
 
 def _decimals(rows: Sequence[dict[str, str]], reading: Reading) -> Node:

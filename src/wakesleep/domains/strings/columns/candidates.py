@@ -1,19 +1,22 @@
-"""Programs read off a column: aligned tokens at several granularities, lists of items, concepts, alternations of forms."""
+"""Programs read off a column: aligned tokens at several granularities, lists of items, alternations of forms."""
 
 import math
+import random
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from wakesleep.domains.strings.columns.background import flat
 from wakesleep.domains.strings.columns.characters import covering
-from wakesleep.domains.strings.columns.choices import Either, Listing, series
+from wakesleep.domains.strings.columns.choices import Either, Listing
 from wakesleep.domains.strings.columns.nodes import Literal, Node
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
 from wakesleep.domains.strings.columns.reading import LEVELS, by_form, columns_of, numbers_among, separators_of
+from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slots import Reading, Slot, fit_loosely, fit_slot, plain_run, slot_counts
 
-MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS = 8, 24, 400
+MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS, MOST_FORMS = 8, 24, 80, 12
 STRAY_RATE = 1e-5
 """Chance of a value that has nothing to do with the program; every character of it is alike."""
 
@@ -27,7 +30,7 @@ def stray_scores(values: Sequence[str]) -> dict[str, float]:
 def aligned(values: Sequence[str], level: str, reading: Reading, strays: dict[str, float]) -> Node | None:
     """An alternation of the forms that pay for themselves; None if none does."""
     kept: list[tuple[Node, int]] = []
-    for kinds, rows in by_form(values, level).items():
+    for kinds, rows in islice(by_form(values, level).items(), MOST_FORMS):
         if len(kinds) > MOST_TOKENS or not kinds:
             continue
         fit = fit_slot if len(rows) > 2 or len(rows) == len(values) else fit_loosely
@@ -83,8 +86,35 @@ def listings(values: Sequence[str], reading: Reading) -> list[Node]:
         options = [aligned(items, level, reading, strays) for level in ("titles", "letters", "alphanumeric")]
         options += single_run(items, reading)
         counts = slot_counts(sizes, reading.generality)
-        found += [Listing(item, Literal(separator), counts) for item in options if item is not None]
+        apart = [without_overlap(item) for item in options if item is not None]
+        found += [Listing(item, Literal(separator), counts) for item in apart]
     return found
+
+
+OVERLAP_SAMPLES = 8
+
+
+def without_overlap(node: Node) -> Node:
+    """The program without branches that write what an earlier branch writes.
+
+    In a list every such item doubles the ways to read it, and a regex would try them all.
+    """
+    if not isinstance(node, Either):
+        return node
+    rng = random.Random(0)
+    kept: list[tuple[Node, float, list[str]]] = []
+    for branch, weight in zip(node.branches, node.weights, strict=True):
+        drawn = [branch.sample(rng) for _ in range(OVERLAP_SAMPLES)]
+        if not any(_writes_some(b, drawn) or _writes_some(branch, earlier) for b, _, earlier in kept):
+            kept.append((branch, weight, drawn))
+    if len(kept) == 1:
+        return kept[0][0]
+    total = sum(w for _, w, _ in kept)
+    return Either(tuple(b for b, _, _ in kept), tuple(w / total for _, w, _ in kept))
+
+
+def _writes_some(node: Node, texts: Sequence[str]) -> bool:
+    return any(node.log_prob(t) > -math.inf for t in texts)
 
 
 def read_off(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
@@ -138,7 +168,7 @@ def rest_of(node: Node, values: Sequence[str], reading: Reading) -> Node | None:
     strays = stray_scores(rest)
     options: list[Node | None] = list(single_run(rest, reading)[:1])
     if len(rest) > 2:
-        options += [aligned(rest, level, reading, strays) for level in ("titles", "letters", "alphanumeric")]
+        options += [aligned(rest, level, reading, strays) for level in ("titles", "alphanumeric")]
 
     def worth(option: Node) -> float:
         log_p = sum(max(option.log_prob(v), strays[v]) for v in rest)

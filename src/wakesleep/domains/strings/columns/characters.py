@@ -2,7 +2,7 @@
 
 import unicodedata
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 
 DIGITS = "0123456789"
 UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -49,13 +49,13 @@ CLASSES: dict[str, Named] = {
     "printable": Named(" -~", "printable character", "printable characters", " " + _VISIBLE),
     "latin upper": Named("A-ZÀ-ÖØ-Þ", "capital letter", "capital letters", UPPER + _LATIN_UPPER),
     "latin lower": Named("a-zß-öø-ÿ", "small letter", "small letters", LOWER + _LATIN_LOWER),
-    "latin": Named(
-        "A-Za-zÀ-ÖØ-öø-ÿ", "Latin letter", "Latin letters", UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER
-    ),
+    "latin": Named("A-Za-zÀ-ÖØ-öø-ÿ", "Latin letter", "Latin letters", UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER),
     "latin extended": Named(
-        "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿ", "Latin letter", "Latin letters",
+        "A-Za-zÀ-ÖØ-öø-\u024fḀ-\u1eff",
+        "Latin letter",
+        "Latin letters",
         UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER + _span(0x100, 0x24F) + _span(0x1E00, 0x1EFF),
-    ),  # fmt: skip
+    ),
     "cyrillic": Named("Ѐ-ӿ", "Cyrillic letter", "Cyrillic letters", _span(0x400, 0x4FF)),
     "greek": Named("Ͱ-Ͽ", "Greek letter", "Greek letters", _span(0x370, 0x3FF)),
     "arabic": Named("؀-ۿ", "Arabic character", "Arabic characters", _span(0x600, 0x6FF)),
@@ -80,7 +80,7 @@ def _holds_unicode(name: str, c: str) -> bool:
     return name == "any" or not c.isspace()
 
 
-@lru_cache(maxsize=None)
+@cache
 def class_size(name: str) -> int:
     """The number of code points in a class."""
     named = CLASSES[name]
@@ -93,7 +93,7 @@ def class_size(name: str) -> int:
     return sum(_holds_unicode(name, chr(i)) for i in range(CODE_POINTS))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _members(name: str) -> frozenset[str]:
     return frozenset(CLASSES[name].members)
 
@@ -112,7 +112,7 @@ ESCAPED = set("\\]^-[.&~|")
 
 
 def escape_inside(c: str) -> str:
-    """A character as it is written inside brackets; the dot is escaped, so that no reader takes it for any character."""
+    """A character as it is written inside brackets; the dot is escaped, lest it is taken for any character."""
     if c in ESCAPED:
         return "\\" + c
     return {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\0": r"\x00"}.get(c, c)
@@ -153,6 +153,11 @@ class Chars:
             return None
         return frozenset(self.extra).union(*(_members(n) for n in self.classes))
 
+    @cached_property
+    def ordered(self) -> tuple[str, ...]:
+        """All the characters of a set that can be listed, in order."""
+        return tuple(sorted(self.listed or ()))
+
     def disjoint(self, other: "Chars") -> bool:
         """Whether the two sets certainly share no character; False where that is not easily seen."""
         if self.listed is not None:
@@ -169,13 +174,14 @@ class Chars:
         return " or ".join(parts)
 
 
-
 def _ranges(characters: str) -> str:
     """Characters as they stand inside brackets; three and more neighbours among letters or digits become a range."""
     found, i = [], 0
     while i < len(characters):
         j = i
-        while j + 1 < len(characters) and ord(characters[j + 1]) == ord(characters[j]) + 1 and characters[j + 1].isalnum():
+        while (
+            j + 1 < len(characters) and ord(characters[j + 1]) == ord(characters[j]) + 1 and characters[j + 1].isalnum()
+        ):
             j += 1
         if j - i >= 2 and characters[i].isalnum():
             found.append(f"{characters[i]}-{characters[j]}")
@@ -199,7 +205,8 @@ def chars(*names: str, extra: str = "") -> Chars:
 
 
 ORDER = (
-    "digit upper lower|hex lower|hex upper|letter|hex|upper digit|lower digit|alnum|word|latin upper|latin lower|latin|latin extended|"
+    "digit upper lower|hex lower|hex upper|letter|hex|upper digit|lower digit|alnum|word|latin upper|latin lower|"
+    "latin|latin extended|"
     "cyrillic|greek|hebrew|arabic|kana|hangul|han|any letter|any word|visible|any visible|printable|any"
 )
 
@@ -215,7 +222,7 @@ def _fits(name: str, seen: frozenset[str]) -> bool:
     """Whether the class holds all characters; hexadecimal digits need a letter and a digit among them."""
     if name.startswith("hex") and not (any(c.isdigit() for c in seen) and any(c.isalpha() for c in seen)):
         return False
-    return all(class_holds(name, c) for c in seen)
+    return seen <= _members(name) if CLASSES[name].members else all(class_holds(name, c) for c in seen)
 
 
 def _names(group: str) -> list[str]:

@@ -3,24 +3,32 @@
 from collections.abc import Callable, Sequence
 
 from wakesleep.domains.strings.columns.checks import CHECKS, Checked
-from wakesleep.domains.strings.columns.choices import series
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.nodes import Node
+from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slots import Reading, Slot, fit_slot
 
 FEWEST, SHORTEST = 4, 8
 """Values and characters below which passing a check may be chance."""
-NAMES = {"luhn": "number with Luhn's check digit", "ean": "number with an EAN check digit", "isbn10": "number with a check character modulo 11"}
+NAMES = {
+    "luhn": "number with Luhn's check digit",
+    "ean": "number with an EAN check digit",
+    "isbn10": "number with a check character modulo 11",
+}
 LENGTH_NAMES = {
-    ("ean", 13): "EAN-13", ("ean", 8): "EAN-8", ("ean", 12): "UPC", ("luhn", 16): "card number", ("isbn10", 10): "ISBN-10",
-    ("isbn10", 9): "ISSN",
+    ("ean", 13): "EAN-13", ("ean", 8): "EAN-8", ("ean", 12): "UPC", ("luhn", 16): "card number",
+    ("isbn10", 10): "ISBN-10", ("isbn10", 9): "ISSN",
 }  # fmt: skip
 Aligned = Callable[[Sequence[str]], Node | None]
 
 
 def checked_concepts(values: Sequence[str], aligned: Aligned, reading: Reading) -> list[Concept]:
     """Concepts whose check every value passes, with payloads read off the column."""
-    if len(values) < FEWEST or min(map(len, values)) < SHORTEST or not all(v.isascii() and v[-1].isalnum() for v in values):
+    if (
+        len(values) < FEWEST
+        or min(map(len, values)) < SHORTEST
+        or not all(v.isascii() and v[-1].isalnum() for v in values)
+    ):
         return []
     found = []
     for check, (make, place, size) in CHECKS.items():

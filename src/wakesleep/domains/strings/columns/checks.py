@@ -1,3 +1,4 @@
+# ruff: noqa: D102, overridden methods are explained in `Node`
 """Numbers with check digits: the check characters follow from the rest, so they cost nothing and must be right."""
 
 import math
@@ -102,6 +103,9 @@ class Checked(Node):
     @property
     def fixed(self) -> bool:
         return self.least == self.most
+
+    def writes(self, c: str) -> bool:
+        return c.isalnum() or self.payload.writes(c)
 
     def parts_below(self) -> Sequence[Node]:
         return (self.payload,)

@@ -1,27 +1,25 @@
-"""Programs that choose: optional parts, alternatives, words with frequencies, lists of items, ranges of numbers."""
+# ruff: noqa: D102, overridden methods are explained in `Node`
+"""Programs that choose: optional parts, alternatives, lists of items."""
 
 import math
 import random
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from wakesleep.domains.strings.columns.characters import Chars, chars, escape
+from wakesleep.domains.strings.columns.characters import Chars
 from wakesleep.domains.strings.columns.counts import Counts
-from wakesleep.domains.strings.columns.nodes import MEMO_TEXTS, Ends, Literal, Node, Run, Series, add_end, union
-
-MOST_FACTORED_WORDS = 400
-"""Longer lists of words are written one after the other, without shared characters."""
-
-
-def _log(p: float) -> float:
-    return math.log(p) if p > 0 else -math.inf
-
-
-def grouped(regex: str) -> str:
-    """A regex that can be followed by a quantifier."""
-    return f"(?:{regex})"
+from wakesleep.domains.strings.columns.nodes import (
+    MEMO_TEXTS,
+    Ends,
+    Literal,
+    Node,
+    Run,
+    add_end,
+    grouped,
+    log_of,
+    union,
+)
 
 
 @dataclass(frozen=True)
@@ -36,9 +34,9 @@ class Maybe(Node):
         return self.part.exact
 
     def ends(self, x: str, i: int) -> Ends:
-        found: Ends = {i: _log(1 - self.chance)}
+        found: Ends = {i: log_of(1 - self.chance)}
         for j, log_p in self.part.ends(x, i).items():
-            add_end(found, j, log_p + _log(self.chance))
+            add_end(found, j, log_p + log_of(self.chance))
         return found
 
     def sample(self, rng: random.Random) -> str:
@@ -75,11 +73,11 @@ class Either(Node):
         found: Ends = {}
         for branch, weight in zip(self.branches, self.weights, strict=True):
             for j, log_p in branch.ends(x, i).items():
-                add_end(found, j, log_p + _log(weight))
+                add_end(found, j, log_p + log_of(weight))
         return found
 
     def log_prob(self, x: str) -> float:
-        log_ps = [b.log_prob(x) + _log(w) for b, w in zip(self.branches, self.weights, strict=True)]
+        log_ps = [b.log_prob(x) + log_of(w) for b, w in zip(self.branches, self.weights, strict=True)]
         best = max(log_ps)
         return best if best == -math.inf else best + math.log(sum(math.exp(p - best) for p in log_ps))
 
@@ -105,109 +103,6 @@ class Either(Node):
 
     def parts_below(self) -> Sequence[Node]:
         return self.branches
-
-
-@dataclass(frozen=True)
-class Words(Node):
-    """Words with their frequencies; with probability `new` a text of `other`, which may also be one of the words."""
-
-    words: tuple[str, ...]
-    weights: tuple[float, ...]
-    new: float = 0.0
-    other: Node | None = None
-
-    @property
-    def exact(self) -> bool:  # type: ignore[override]
-        return self.other is None or self.other.exact
-
-    @cached_property
-    def _table(self) -> dict[str, float]:
-        return {w: _log(p * (1 - self.new)) for w, p in zip(self.words, self.weights, strict=True)}
-
-    @cached_property
-    def _lengths(self) -> tuple[int, ...]:
-        return tuple(sorted({len(w) for w in self.words}))
-
-    def ends(self, x: str, i: int) -> Ends:
-        found: Ends = {}
-        for k in self._lengths:
-            log_p = self._table.get(x[i : i + k]) if i + k <= len(x) else None
-            if log_p is not None:
-                found[i + k] = log_p
-        if self.other is not None and self.new > 0:
-            for j, log_p in self.other.ends(x, i).items():
-                add_end(found, j, log_p + _log(self.new))
-        return found
-
-    def log_prob(self, x: str) -> float:
-        known = self._table.get(x, -math.inf)
-        if self.other is None or self.new == 0:
-            return known
-        found: Ends = {0: known}
-        add_end(found, 0, self.other.log_prob(x) + _log(self.new))
-        return found[0]
-
-    def sample(self, rng: random.Random) -> str:
-        if self.other is not None and rng.random() < self.new:
-            return self.other.sample(rng)
-        return rng.choices(self.words, self.weights)[0]
-
-    @property
-    def regex(self) -> str:
-        """The words; where new ones are possible, what `other` writes, and the words that it does not."""
-        if self.other is None or self.new == 0:
-            return words_regex(self.words)
-        other = self.other.regex
-        reader = re.compile(other)
-        outside = [w for w in self.words if not reader.fullmatch(w)]
-        return grouped(f"{words_regex(tuple(outside))}|{other}") if outside else other
-
-    @property
-    def alphabet(self) -> Chars | None:
-        own = chars(extra="".join(self.words))
-        return own if self.other is None else union([own, self.other.alphabet])
-
-    @property
-    def first(self) -> Chars | None:
-        if not all(self.words):
-            return None
-        own = chars(extra="".join(w[0] for w in self.words))
-        return own if self.other is None else union([own, self.other.first])
-
-    @property
-    def fixed(self) -> bool:
-        return len(self._lengths) == 1 and (self.other is None or (self.other.fixed and self._sizes_agree()))
-
-    def _sizes_agree(self) -> bool:
-        assert self.other is not None
-        return len(self.other.sample(random.Random(0))) == self._lengths[0]
-
-    def parts_below(self) -> Sequence[Node]:
-        return () if self.other is None else (self.other,)
-
-
-def words_regex(words: Sequence[str]) -> str:
-    """A regex of some words: single characters in brackets, else alternatives, longest first among those that share a start."""
-    if len(words) == 1:
-        return escape(words[0])
-    if all(len(w) == 1 for w in words):
-        return chars(extra="".join(words)).regex
-    shared = _shared(words)
-    if len(words) <= MOST_FACTORED_WORDS and shared and all(len(w) == len(shared) + 1 for w in words):
-        return escape(shared) + chars(extra="".join(w[-1] for w in words)).regex
-    ending = _shared([w[1:][::-1] for w in words])[::-1]
-    if ending and all(len(w) == len(ending) + 1 for w in words):
-        return chars(extra="".join(w[0] for w in words)).regex + escape(ending)
-    return grouped("|".join(escape(w) for w in words))
-
-
-def _shared(words: Sequence[str]) -> str:
-    """The beginning that all words share."""
-    low, high = min(words), max(words)
-    k = 0
-    while k < len(low) and k < len(high) and low[k] == high[k]:
-        k += 1
-    return low[:k]
 
 
 @dataclass(frozen=True)
@@ -245,10 +140,11 @@ class Listing(Node):
     @cached_property
     def decided(self) -> bool:
         """Whether items end where the separator begins, so that a text can be read in one way only."""
-        alphabet = self.item.alphabet
-        if not isinstance(self.separator, Literal) or not self.separator.text or alphabet is None:
-            return False
-        return not any(alphabet.holds(c) for c in self.separator.text[:1])
+        return (
+            isinstance(self.separator, Literal)
+            and self.separator.text != ""
+            and not self.item.writes(self.separator.text[0])
+        )
 
     @cached_property
     def _known(self) -> dict[str, float]:
@@ -299,17 +195,3 @@ class Listing(Node):
 
     def parts_below(self) -> Sequence[Node]:
         return (self.item, self.separator)
-
-
-def series(*parts: Node | str) -> Node:
-    """Parts one after the other; a string stands for itself, and neighbouring literals become one."""
-    found: list[Node] = []
-    for part in parts:
-        for node in part.parts if isinstance(part, Series) else (Literal(part) if isinstance(part, str) else part,):
-            if isinstance(node, Literal) and not node.text:
-                continue
-            if isinstance(node, Literal) and found and isinstance(found[-1], Literal):
-                found[-1] = Literal(found[-1].text + node.text)
-            else:
-                found.append(node)
-    return found[0] if len(found) == 1 else Series(tuple(found))

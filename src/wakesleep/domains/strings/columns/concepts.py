@@ -1,18 +1,21 @@
+# ruff: noqa: D102, overridden methods are explained in `Node`
 """Named concepts: programs that are known before a column is seen."""
 
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from wakesleep.domains.strings.columns import codes
 from wakesleep.domains.strings.columns.characters import Chars, chars
 from wakesleep.domains.strings.columns.checks import Checked
-from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe, Words, series
+from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.counts import Counts, between, exactly
 from wakesleep.domains.strings.columns.dates import MONTHS, WEEKDAYS
 from wakesleep.domains.strings.columns.nodes import Ends, Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
+from wakesleep.domains.strings.columns.sequences import series
+from wakesleep.domains.strings.columns.words import Words
 
 
 @dataclass(frozen=True)
@@ -87,11 +90,15 @@ def whole(digits: int) -> Node:
 def _domain() -> Node:
     """A host that ends with letters."""
     label = _mostly_lower("lower digit", "-", about(1, 40, 8))
-    return series(Listing(label, Literal("."), Counts(1, 4, ((1, 0.8), (2, 0.2)), 0.1)), ".", _run("lower", about(2, 10, 3, 0.1)))
+    return series(
+        Listing(label, Literal("."), Counts(1, 4, ((1, 0.8), (2, 0.2)), 0.1)), ".", _run("lower", about(2, 10, 3, 0.1))
+    )
 
 
 def _email() -> Node:
-    local = Listing(_mostly_lower("alnum", "_+-", about(1, 40, 7)), Literal("."), Counts(1, 4, ((1, 0.6), (2, 0.4)), 0.1))
+    local = Listing(
+        _mostly_lower("alnum", "_+-", about(1, 40, 7)), Literal("."), Counts(1, 4, ((1, 0.6), (2, 0.4)), 0.1)
+    )
     label = _mostly_lower("alnum", "-", about(1, 40, 8))
     host = Listing(label, Literal("."), Counts(1, 4, ((1, 0.8), (2, 0.2)), 0.1))
     return series(local, "@", host, ".", _mostly_lower("letter", "", about(2, 10, 3, 0.1)))
@@ -112,7 +119,9 @@ def _ipv6() -> Node:
 
 
 def _semver() -> Node:
-    label = Listing(Run(chars("alnum", extra="-"), about(1, 20, 4)), Literal("."), Counts(1, 5, ((1, 0.5), (2, 0.5)), 0.1))
+    label = Listing(
+        Run(chars("alnum", extra="-"), about(1, 20, 4)), Literal("."), Counts(1, 5, ((1, 0.5), (2, 0.5)), 0.1)
+    )
     core = series(whole(4), ".", whole(4), ".", whole(4))
     return series(core, Maybe(series("-", label), 0.1), Maybe(series("+", label), 0.03))
 
@@ -133,8 +142,12 @@ def _iban(groups: bool) -> Node:
     account = Run(chars("upper digit"), about(11, 30, 18, 0.1), usual=chars("digit"))
     if groups:
         four = Run(chars("upper digit"), exactly(4), usual=chars("digit"))
-        tail = series(Listing(four, Literal(" "), between(2, 7)), Maybe(series(" ", _run("upper digit", between(1, 3))), 0.5))
-        return Checked(series(country, " ", tail), "iban", 15, 42, r"[A-Z]{2}[0-9]{2}(?: [0-9A-Z]{4}){2,7}(?: [0-9A-Z]{1,3})?")
+        tail = series(
+            Listing(four, Literal(" "), between(2, 7)), Maybe(series(" ", _run("upper digit", between(1, 3))), 0.5)
+        )
+        return Checked(
+            series(country, " ", tail), "iban", 15, 42, r"[A-Z]{2}[0-9]{2}(?: [0-9A-Z]{4}){2,7}(?: [0-9A-Z]{1,3})?"
+        )
     return Checked(series(country, account), "iban", 15, 34, "[A-Z]{2}[0-9]{2}[0-9A-Z]{11,30}")
 
 
@@ -142,7 +155,9 @@ def _isbn13(hyphens: bool) -> Node:
     start = Words(("978", "979"), (0.9, 0.1))
     if not hyphens:
         return Checked(series(start, _run("digit", 9)), "ean", 13, 13, "97[89][0-9]{10}")
-    groups = series("-", _run("digit", between(1, 5)), "-", _run("digit", between(1, 7)), "-", _run("digit", between(1, 6)), "-")
+    groups = series(
+        "-", _run("digit", between(1, 5)), "-", _run("digit", between(1, 7)), "-", _run("digit", between(1, 6)), "-"
+    )
     return Checked(series(start, groups), "ean", 11, 26, "97[89]-[0-9]{1,5}-[0-9]{1,7}-[0-9]{1,6}-[0-9]")
 
 
@@ -176,7 +191,11 @@ MAKERS: dict[str, Callable[[], Node]] = {
     "card number": lambda: Checked(_run("digit", 15), "luhn", 16, 16, "[0-9]{16}"),
     "Luhn number of 15 digits": lambda: Checked(_run("digit", 14), "luhn", 15, 15, "[0-9]{15}"),
     "card number in groups": lambda: Checked(
-        series(*[p for _ in range(3) for p in (_run("digit", 4), " ")], _run("digit", 3)), "luhn", 19, 19, "[0-9]{4}(?: [0-9]{4}){3}"
+        series(*[p for _ in range(3) for p in (_run("digit", 4), " ")], _run("digit", 3)),
+        "luhn",
+        19,
+        19,
+        "[0-9]{4}(?: [0-9]{4}){3}",
     ),
     "phone number": lambda: _phone(True),
     "phone number of North America": lambda: _phone(False),
@@ -194,7 +213,7 @@ MAKERS: dict[str, Callable[[], Node]] = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def concept(name: str) -> Concept:
     """The concept of that name."""
     return Concept(name, MAKERS[name]())

@@ -15,7 +15,7 @@ MOST_REPEATS = 10_000
 
 @dataclass(frozen=True)
 class Counts:
-    """p(k) = (1 - spread) seen(k) + spread uniform(k) for low <= k <= high; geometric instead of uniform without `high`."""
+    """p(k) = (1 - spread) seen(k) + spread uniform(k), low <= k <= high; without `high` geometric, not uniform."""
 
     low: int
     high: int | None

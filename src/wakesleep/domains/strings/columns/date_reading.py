@@ -147,4 +147,6 @@ def _sensible(fields: tuple[str, ...]) -> bool:
     if bool(half) != any(f in "pP" for f in names):
         return False
     timed = any(f in "HkIl" for f in names)
-    return order in ORDERS and (len(order) > 2 or "b" in names or "B" in names or "Y" in names or timed) or (not order and timed)
+    return (order in ORDERS and (len(order) > 2 or "b" in names or "B" in names or "Y" in names or timed)) or (
+        not order and timed
+    )

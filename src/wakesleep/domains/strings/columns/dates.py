@@ -1,10 +1,11 @@
+# ruff: noqa: D102, overridden methods are explained in `Node`
 """Calendar dates and times of day in their many formats; a day that the month does not have is impossible."""
 
 import math
 import random
 import re
-from collections.abc import Iterable
 from calendar import monthrange
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -56,8 +57,20 @@ FIELDS: dict[str, tuple[str, int, int]] = {
     "Z": (r"[+\-](?:0[0-9]|1[0-4]):(?:00|30|45)", 6, 6),
     **{str(k): (f"[0-9]{{{k}}}", k, k) for k in range(1, 10)},
 }
-"""Regex, least and greatest length of each field; U is a month's name in capitals, a digit so many digits of a second."""
-ALIKE = {"y": 100, **dict.fromkeys("mnbBU", 12), "H": 24, "k": 24, "I": 12, "l": 12, "M": 60, "S": 60, "p": 2, "P": 2, **{str(k): 10**k for k in range(1, 10)}}
+"""Regex, least and greatest length of each field; U is a month's name in capitals, 3 three digits of a second."""
+ALIKE = {
+    "y": 100,
+    **dict.fromkeys("mnbBU", 12),
+    "H": 24,
+    "k": 24,
+    "I": 12,
+    "l": 12,
+    "M": 60,
+    "S": 60,
+    "p": 2,
+    "P": 2,
+    **{str(k): 10**k for k in range(1, 10)},
+}
 """Fields of which each value is alike, with the number of values."""
 ZONE_MINUTES = {"00": 0.8, "30": 0.15, "45": 0.05}
 DRAWN_ORDER = "YymnbBUdeaAHkIlMSpPzZ123456789"

@@ -142,7 +142,8 @@ class Explanation:
 
     def __repr__(self) -> str:
         best = self.patterns[0]
-        return f"<{best.description}: {best.regex[:80]} ({best.probability:.0%}), {self.rows} rows, {len(self.outliers)} outliers>"
+        sure = f"({best.probability:.0%})"
+        return f"<{best.description}: {best.regex[:80]} {sure}, {self.rows} rows, {len(self.outliers)} outliers>"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -172,7 +173,12 @@ def listed(values: Iterable[Any]) -> list[str | None]:
 
 
 def explain(
-    values: Iterable[Any], *, effort: str = "usual", generality: str = "usual", reject: Iterable[str] = (), seed: int = 0
+    values: Iterable[Any],
+    *,
+    effort: str = "usual",
+    generality: str = "usual",
+    reject: Iterable[str] = (),
+    seed: int = 0,
 ) -> Explanation:
     """Explains the rows of a column, in their order; None, NaN and empty texts are nulls."""
     require_one_of("effort", effort, tuple(EFFORTS))
@@ -262,4 +268,3 @@ def restore(stored: dict[str, Any]) -> Explanation:
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         raise Refusal(f"The stored explanation cannot be read: {fault}.") from fault
-

@@ -2,10 +2,10 @@
 
     python -m wakesleep.domains.strings.columns.learn DATA FOLDER
 
-DATA holds `string_concepts/concepts.jsonl` (none of the paper's columns) and `tables/*.csv`, of which the first half of the
-rows is used. The prior is learned by memoised wake-sleep with exact replay: in the wake phase each column's memory keeps the
-best programs proposed for its first values, scored on all of them, so that accidents of few values die out; in the replay
-phase the grammar's choices are counted in the memories, each program by its weight, and become the new prior.
+DATA holds `string_concepts/concepts.jsonl` (none of the paper's columns) and `tables/*.csv`, of which the first half of
+the rows is used. The prior is learned by memoised wake-sleep with exact replay. In the wake phase each column's memory
+keeps the best programs proposed for its first values, scored on all of them, so that accidents of few values die out.
+In the replay phase the grammar's choices are counted in the memories, each program by its weight: the new prior.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def table_columns(data: Path) -> list[list[str]]:
 
 
 def make_background(data: Path, folder: Path) -> None:
-    """Writes `background.json`: bigrams of the distinct values, at most 50 a column so that no column outweighs the rest."""
+    """Writes `background.json`: bigrams of the distinct values, at most 50 a column."""
     columns = concept_columns(data) + table_columns(data)
     table = fit_bigrams(v for c in columns for v in list(dict.fromkeys(c))[:50])
     rounded = np.round(-1000 * table).astype(int).tolist()

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from wakesleep.domains.strings.columns.characters import covering
-from wakesleep.domains.strings.columns.choices import Either, series
+from wakesleep.domains.strings.columns.choices import Either
 from wakesleep.domains.strings.columns.counts import exactly
-from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.reading import tokens
+from wakesleep.domains.strings.columns.sequences import Series, series
 
 MOST_MUTANTS = 12
 HABITUAL = 0.9

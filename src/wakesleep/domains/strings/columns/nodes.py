@@ -1,7 +1,8 @@
+# ruff: noqa: D102, overridden methods are explained in `Node`
 """Programs: frozen trees that write text with exact, normalised probabilities.
 
-`ends(x, i)` returns log p of writing x[i:j] for every possible j, so that a sequence sums over all its parses by dynamic
-programming. A sequence in which every boundary is decided by the next character is read by one regex instead.
+`ends(x, i)` returns log p of writing x[i:j] for every possible j, so that a sequence sums over all its parses by
+dynamic programming. A sequence in which every boundary is decided by the next character is read by one regex instead.
 """
 
 import math
@@ -72,6 +73,13 @@ class Node:
     def fixed(self) -> bool:
         """Whether all its texts have one length."""
         return False
+
+    def writes(self, c: str) -> bool:
+        """Whether the character may occur in its texts; True where that is not known."""
+        below = self.parts_below()
+        if below:
+            return any(part.writes(c) for part in below)
+        return self.alphabet is None or self.alphabet.holds(c)
 
     def parts_below(self) -> "Sequence[Node]":
         """The parts that it consists of."""
@@ -144,6 +152,10 @@ class Run(Node):
             return rest
         return log_add(math.log(self.habitual) + plain + len(self.habit) * self._log_size, rest)
 
+    def log_length(self, k: int) -> float:
+        """log p of a text of k characters of the set that begins with the habit, if there is one."""
+        return self.counts.log_prob(k) + self._log_text(self.habit, 0, k)
+
     def _log_usual(self, text: str) -> float:
         assert self.usual is not None
         members = self.usual.listed
@@ -208,99 +220,11 @@ class Run(Node):
 def draw_character(members: Chars, rng: random.Random) -> str:
     """A character of a set, each alike."""
     if members.listed is not None:
-        return rng.choice(sorted(members.listed))
+        return rng.choice(members.ordered)
     while True:
         c = chr(rng.randrange(0x110000) if members.classes[0] != "han" else rng.randint(0x4E00, 0x9FFF))
         if members.holds(c):
             return c
-
-
-@dataclass(frozen=True)
-class Series(Node):
-    """Parts one after the other."""
-
-    parts: tuple[Node, ...]
-
-    @property
-    def exact(self) -> bool:  # type: ignore[override]
-        return all(p.exact for p in self.parts)
-
-    def ends(self, x: str, i: int) -> Ends:
-        reached: Ends = {i: 0.0}
-        for part in self.parts:
-            after: Ends = {}
-            for start, log_p in reached.items():
-                for j, log_q in part.ends(x, start).items():
-                    add_end(after, j, log_p + log_q)
-            if not after:
-                return {}
-            reached = after
-        return reached
-
-    def log_prob(self, x: str) -> float:
-        return self._log_read(x) if self.decided else super().log_prob(x)
-
-    @cached_property
-    def decided(self) -> bool:
-        """Whether a text can be read in one way only, because the next character ends each part."""
-        for part, after in zip(self.parts, self.parts[1:], strict=False):
-            if part.fixed:
-                continue
-            alphabet, first = part.alphabet, after.first
-            if alphabet is None or first is None or not alphabet.disjoint(first):
-                return False
-        return True
-
-    @cached_property
-    def _read(self) -> re.Pattern[str]:
-        return re.compile("".join(p.regex if isinstance(p, Literal) else f"({p.regex})" for p in self.parts))
-
-    @cached_property
-    def _scored(self) -> list[tuple[int, Node, dict[str, float]]]:
-        """Group number, part and memo of each part that is not a literal."""
-        found, group = [], 1
-        for part in self.parts:
-            if not isinstance(part, Literal):
-                found.append((group, part, {}))
-                group += 1 + re.compile(part.regex).groups
-        return found  # type: ignore[return-value]
-
-    def _log_read(self, x: str) -> float:
-        match = self._read.fullmatch(x)
-        if match is None:
-            return -math.inf
-        total = 0.0
-        for group, part, memo in self._scored:
-            text = match[group]
-            log_p = memo.get(text)
-            if log_p is None:
-                log_p = part.log_prob(text)
-                if len(memo) < MEMO_TEXTS:
-                    memo[text] = log_p
-            total += log_p
-        return total
-
-    def sample(self, rng: random.Random) -> str:
-        return "".join(p.sample(rng) for p in self.parts)
-
-    @property
-    def regex(self) -> str:
-        return "".join(p.regex for p in self.parts)
-
-    @property
-    def alphabet(self) -> Chars | None:
-        return union([p.alphabet for p in self.parts])
-
-    @property
-    def first(self) -> Chars | None:
-        return self.parts[0].first if self.parts else None
-
-    @property
-    def fixed(self) -> bool:
-        return all(p.fixed for p in self.parts)
-
-    def parts_below(self) -> Sequence[Node]:
-        return self.parts
 
 
 def union(alphabets: Sequence[Chars | None]) -> Chars | None:
@@ -309,3 +233,13 @@ def union(alphabets: Sequence[Chars | None]) -> Chars | None:
     if any(m is None for m in lists):
         return None
     return chars(extra="".join(c for m in lists if m is not None for c in m))
+
+
+def grouped(regex: str) -> str:
+    """A regex that can be followed by a quantifier."""
+    return f"(?:{regex})"
+
+
+def log_of(p: float) -> float:
+    """The logarithm; minus infinity for zero."""
+    return math.log(p) if p > 0 else -math.inf

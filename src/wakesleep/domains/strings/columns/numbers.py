@@ -1,3 +1,4 @@
+# ruff: noqa: D102, overridden methods are explained in `Node`
 """Whole numbers of a range, written with or without leading zeros."""
 
 import math

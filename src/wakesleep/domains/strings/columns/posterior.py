@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wakesleep.domains.strings.columns.background import background, flat
 from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, stray_scores
-from wakesleep.domains.strings.columns.choices import Either, Words
+from wakesleep.domains.strings.columns.choices import Either
 from wakesleep.domains.strings.columns.codes import NULLS
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.known import known_programs
@@ -18,9 +18,12 @@ from wakesleep.domains.strings.columns.prior import Weights, free_parameters, lo
 from wakesleep.domains.strings.columns.reading import mask
 from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
 from wakesleep.domains.strings.columns.slots import Reading
+from wakesleep.domains.strings.columns.words import Words
 
-EFFORTS = {"quick": (100, 4), "usual": (200, 5), "thorough": (1000, 10)}
+EFFORTS = {"quick": (60, 4), "usual": (120, 5), "thorough": (1000, 10)}
 """Distinct values that programs are scored on, and programs kept."""
+FEW_VALUES = 30
+"""Values on which all candidates are scored; those that do well are scored on all."""
 CLOSED_NEWS = {"narrow": 3.0, "usual": 1.0, "wide": 0.3}
 """Factor on the rate of news below which a column may be closed."""
 REJECTED = -50.0
@@ -105,23 +108,27 @@ def open_entries(sample: Sequence[str], distinct: Sequence[str], reading: Readin
     """Scored programs of every source, the best first, each once."""
     marks = null_marks(distinct)
     values = [v for v in sample if v not in marks]
-    found: dict[Node, Entry] = {}
+    few = values[:: -(-len(values) // FEW_VALUES)]
     strays = stray_scores(values)
+    roughly: dict[Node, Entry] = {}
 
     def add(source: str, node: Node) -> None:
-        if node not in found:
-            found[node] = Entry(node, log_joint_of(node, values, strays, reading), source)
+        if node not in roughly:
+            roughly[node] = Entry(node, log_joint_of(node, few, strays, reading), source)
 
     for source, node in known_programs(values, reading) + read_off(values, reading):
         add(source, node)
-    for entry in _best(found, 3):
+    for entry in _best(roughly, 2):
         rest = rest_of(entry.program, values, reading)
         if rest is not None:
             add("rest", rest)
-    for entry in _best(found, 2):
+    for entry in _best(roughly, 2):
         for node in mutated(entry.program, reading.generality):
             add("mutation", node)
-    kept = _best(found, memory_size)
+    wide = _best(roughly, 2 * memory_size)
+    if len(few) < len(values):
+        wide = [replace(e, log_joint=log_joint_of(e.program, values, strays, reading)) for e in wide]
+    kept = sorted(wide, key=lambda e: -e.log_joint)[:memory_size]
     return [_with_marks(e, marks, len(values)) for e in kept] if marks else kept
 
 

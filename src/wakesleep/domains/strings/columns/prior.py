@@ -1,4 +1,4 @@
-"""The prior over programs: a probabilistic grammar whose log-probabilities are learned (`learn.py`) and shipped as JSON."""
+"""The prior over programs: a probabilistic grammar, learned by `learn.py` and shipped as JSON."""
 
 import json
 import math
@@ -9,22 +9,25 @@ from importlib.resources import files
 
 from wakesleep.domains.strings.columns.characters import Chars
 from wakesleep.domains.strings.columns.checks import Checked
-from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe, Words
+from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import Counts
 from wakesleep.domains.strings.columns.dates import Date
-from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
+from wakesleep.domains.strings.columns.sequences import Series
+from wakesleep.domains.strings.columns.words import Words
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "part": (
-        "literal letters", "literal digits", "literal symbols", "run", "words", "open words", "series", "maybe", "either",
-        "listing", "date", "number", "concept",
+        "literal letters", "literal digits", "literal symbols", "run", "words", "open words", "series", "maybe",
+        "either", "listing", "date", "number", "concept",
     ),
     "class": (
-        "digit", "upper", "lower", "hex lower", "hex upper", "letter", "hex", "upper digit", "lower digit", "alnum", "word",
-        "visible", "printable", "latin upper", "latin lower", "latin", "latin extended", "cyrillic", "greek", "hebrew", "arabic", "kana",
-        "hangul", "han", "any letter", "any word", "any visible", "any", "set digits", "set letters", "set other",
+        "digit", "upper", "lower", "hex lower", "hex upper", "letter", "hex", "upper digit", "lower digit", "alnum",
+        "word", "visible", "printable", "latin upper", "latin lower", "latin", "latin extended", "cyrillic", "greek",
+        "hebrew", "arabic", "kana", "hangul", "han", "any letter", "any word", "any visible", "any",
+        "set digits", "set letters", "set other",
     ),
     "counts": ("fixed", "range", "open"),
     "habit": ("no habit", "habit"),
@@ -51,7 +54,7 @@ Weights = Mapping[str, float]
 
 def normalised(pseudo_counts: Mapping[str, float]) -> dict[str, float]:
     """Log-probabilities of the choices from pseudo-counts."""
-    found = {}
+    found: dict[str, float] = {}
     for group in GROUPS.values():
         total = sum(pseudo_counts.get(choice, 0.1) for choice in group)
         found |= {choice: math.log(pseudo_counts.get(choice, 0.1) / total) for choice in group}
@@ -95,7 +98,7 @@ def _set_kind(extra: str) -> tuple[str, int]:
     return "set other", 95
 
 
-def choices(node: Node) -> tuple[list[str], float]:
+def choices(node: Node) -> tuple[list[str], float]:  # noqa: PLR0911, one return for each kind of node
     """The grammar's choices that make a node itself, and nats for what they leave open (texts, counts, sets)."""
     match node:
         case Literal(text):

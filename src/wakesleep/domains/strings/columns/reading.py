@@ -10,9 +10,9 @@ LEVELS = {
     "alphanumeric": re.compile(r"[Aax9]+|[\s\S]"),
     "words": re.compile(r"[^\s]+|\s"),
 }
-"""Tokens in a mask: capitalised words and runs of one kind of letter or digit, all letters, letters and digits, all but white space."""
-KINDS = {**{c: "A" for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}, **{c: "a" for c in "abcdefghijklmnopqrstuvwxyz"}}
-KINDS |= {c: "9" for c in "0123456789"}
+"""Tokens in a mask: capitalised words and runs of one kind; letters; letters and digits; all but white space."""
+KINDS = {**dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "A"), **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a")}
+KINDS |= dict.fromkeys("0123456789", "9")
 
 
 class _Mask(dict[int, str]):
@@ -69,7 +69,7 @@ SIGN = "sign"
 
 
 def signed(kinds: tuple[str, ...], texts: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The tokens with a sign, perhaps empty, before every number that does not follow a letter, digit, dot or hyphen."""
+    """The tokens with a sign, perhaps empty, before every number that starts the value or follows a space or comma."""
     out_kinds: list[str] = []
     out_texts: list[str] = []
     for kind, text in zip(kinds, texts, strict=True):
@@ -147,7 +147,8 @@ def separators_of(values: Sequence[str]) -> list[str]:
     found: list[str] = []
     for separator in SEPARATORS:
         holding = [v for v in values if separator in v]
-        if 3 * len(holding) >= len(values) and not any(v.startswith(separator) or v.endswith(separator) for v in holding):
-            if len({v.count(separator) for v in values}) > 1:
-                found.append(separator)
+        at_ends = any(v.startswith(separator) or v.endswith(separator) for v in holding)
+        vary = len({v.count(separator) for v in values}) > 1
+        if 3 * len(holding) >= len(values) and vary and not at_ends:
+            found.append(separator)
     return found[:MOST_SEPARATORS]

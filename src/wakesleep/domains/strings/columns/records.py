@@ -5,12 +5,14 @@ from typing import Any
 
 from wakesleep.domains.strings.columns.characters import CLASSES, Chars
 from wakesleep.domains.strings.columns.checks import CHECKS, Checked
-from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe, Words
+from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import MAKERS, Concept, concept
 from wakesleep.domains.strings.columns.counts import Counts
 from wakesleep.domains.strings.columns.dates import Date
-from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
+from wakesleep.domains.strings.columns.sequences import Series
+from wakesleep.domains.strings.columns.words import Words
 from wakesleep.errors import Refusal
 
 KINDS: dict[str, type] = {

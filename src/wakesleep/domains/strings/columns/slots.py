@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from wakesleep.domains.strings.columns.characters import ALONE, Chars, chars, covering
-from wakesleep.domains.strings.columns.choices import Maybe, Words
+from wakesleep.domains.strings.columns.choices import Maybe
 from wakesleep.domains.strings.columns.counts import Counts, exactly, fit_counts
-from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior
 from wakesleep.domains.strings.columns.reading import changes, settled
+from wakesleep.domains.strings.columns.sequences import Series
+from wakesleep.domains.strings.columns.words import Words
 
 MOST_WORDS, MOST_SET, FEWEST_PER_CHARACTER = 24, 8, 4
 NEW_LENGTH = {"narrow": 1.0, "usual": 0.04, "wide": 0.0}
@@ -85,8 +87,21 @@ def plain_run(members: Chars, counts: Counts) -> Run:
 
 def score(node: Node, slot: Slot, reading: Reading) -> float:
     """log p(node) + log p(texts | node), less half a log for each fitted parameter."""
-    log_p = sum(k * node.log_prob(text) for text, k in slot.table.items())
+    log_p = _log_texts(node, slot)
     return log_p + log_prior(node, reading.weights) - 0.5 * free_parameters(node) * math.log(len(slot.texts) + 1)
+
+
+def _log_texts(node: Node, slot: Slot) -> float:
+    """log p(texts | node); for runs, which hold every character seen, from the counts of lengths alone."""
+    if isinstance(node, Run) and node.usual is None:
+        return sum(k * node.log_length(length) for length, k in slot.lengths.items())
+    if isinstance(node, Series) and len(node.parts) == 2 and node.parts[0].fixed:
+        first, rest = node.parts
+        if isinstance(first, Run) and isinstance(rest, Run) and rest.usual is None and first.counts.low == 1:
+            return len(slot.texts) * first.log_length(1) + sum(
+                k * rest.log_length(n - 1) for n, k in slot.lengths.items()
+            )
+    return sum(k * node.log_prob(text) for text, k in slot.table.items())
 
 
 def fit_slot(slot: Slot, reading: Reading) -> tuple[Node, float]:
@@ -145,7 +160,7 @@ def _sometimes(slot: Slot) -> Node:
 
 
 def counts_of(slot: Slot, generality: str) -> Counts:
-    """The counts of a slot: of numbers those with fewer digits too, of letters with several lengths those around them."""
+    """The counts of a slot: numbers may have fewer digits, letters of several lengths may have others near them."""
     if generality == "narrow":
         return slot_counts(slot.lengths, generality)
     low, high = min(slot.lengths), max(slot.lengths)
@@ -156,7 +171,9 @@ def counts_of(slot: Slot, generality: str) -> Counts:
         widened = slot_counts(slot.lengths, generality)
         if widened.high is None:
             return widened
-        return fit_counts(slot.lengths.elements(), min(widened.low, max(1, low - 2)), max(widened.high, math.ceil(1.5 * high)))
+        return fit_counts(
+            slot.lengths.elements(), min(widened.low, max(1, low - 2)), max(widened.high, math.ceil(1.5 * high))
+        )
     return slot_counts(slot.lengths, generality)
 
 
@@ -183,7 +200,7 @@ def _closed_set(slot: Slot) -> bool:
 
 
 def _closed_words(slot: Slot, reading: Reading) -> bool:
-    """Whether a word that was not seen is not to be expected (Good and Turing: singletons over changes), in order too."""
+    """Whether no new word is to be expected, by Good and Turing (singletons over changes) and in row order."""
     if len(slot.table) > MOST_WORDS or not settled(slot.texts):
         return False
     table = Counter(changes(slot.texts))
@@ -193,7 +210,7 @@ def _closed_words(slot: Slot, reading: Reading) -> bool:
 
 
 def slot_counts(lengths: Counter[int], generality: str) -> Counts:
-    """A distribution of lengths: fixed where all are alike, else the range seen, widened where new lengths are to be expected."""
+    """A distribution of lengths: the range seen, widened where new lengths are to be expected."""
     low, high = min(lengths), max(lengths)
     if low == high:
         return exactly(low)

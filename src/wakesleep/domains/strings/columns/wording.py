@@ -1,14 +1,24 @@
 """Programs in words, short enough to be read at once."""
 
 from wakesleep.domains.strings.columns.characters import Chars
-from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe, Words
+from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.dates import Date
-from wakesleep.domains.strings.columns.nodes import Literal, Node, Run, Series
+from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
+from wakesleep.domains.strings.columns.sequences import Series
+from wakesleep.domains.strings.columns.words import Words
 
 MOST_WORDS_NAMED, LONGEST_DESCRIPTION = 8, 200
-SEPARATORS = {" ": "spaces", ",": "commas", ", ": "commas", "-": "hyphens", "_": "underscores", ".": "dots", "/": "slashes"}
+SEPARATORS = {
+    " ": "spaces",
+    ",": "commas",
+    ", ": "commas",
+    "-": "hyphens",
+    "_": "underscores",
+    ".": "dots",
+    "/": "slashes",
+}
 
 
 def describe(node: Node) -> str:
@@ -27,11 +37,13 @@ def is_free(node: Node) -> bool:
         case Listing(_, Literal(" "), _):
             return True
         case Run(members, counts, _):
-            return counts.high is None and (" " in members.extra or "any" in members.classes or "printable" in members.classes)
+            return counts.high is None and (
+                " " in members.extra or "any" in members.classes or "printable" in members.classes
+            )
     return False
 
 
-def _said(node: Node) -> str:
+def _said(node: Node) -> str:  # noqa: PLR0911, one return for each kind of node
     match node:
         case Literal(text):
             return f"`{text}`" if text.strip() else "a space" if text == " " else f"{len(text)} spaces"
@@ -47,7 +59,11 @@ def _said(node: Node) -> str:
             return " or ".join(f"({_said(b)})" if isinstance(b, Series) else _said(b) for b in branches)
         case Listing(item, separator, counts):
             what = _said(item)
-            by = SEPARATORS.get(separator.text, f"`{separator.text}`") if isinstance(separator, Literal) else _said(separator)
+            by = (
+                SEPARATORS.get(separator.text, f"`{separator.text}`")
+                if isinstance(separator, Literal)
+                else _said(separator)
+            )
             return f"{counts.words()} items between {by}, each {what}"
         case Number(low, high, width):
             return f"a number from {low} to {high}" + (f" in {width} digits" if width > 1 else "")
@@ -109,9 +125,23 @@ def notes(node: Node) -> list[str]:
     """What all values had in common so far, without being part of the pattern."""
     found = []
     if isinstance(node, Run) and node.habit:
-        found.append(f"so far all `{node.habit}`" if len(node.habit) == node.counts.high else f"so far all begin with `{node.habit}`")
+        found.append(
+            f"so far all `{node.habit}`"
+            if len(node.habit) == node.counts.high
+            else f"so far all begin with `{node.habit}`"
+        )
     if isinstance(node, Date):
-        named = {"Y": "year", "y": "year", "m": "month", "n": "month", "b": "month", "B": "month", "U": "month", "d": "day", "e": "day"}
+        named = {
+            "Y": "year",
+            "y": "year",
+            "m": "month",
+            "n": "month",
+            "b": "month",
+            "B": "month",
+            "U": "month",
+            "d": "day",
+            "e": "day",
+        }
         found += [f"so far all in {named[f]} {text}" for f, text in node.habits if f in named]
     for part in node.parts_below():
         found += notes(part)
