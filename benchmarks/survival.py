@@ -102,10 +102,11 @@ def command(words: list[str], log: Path) -> int:
 keep_compiled = commands.keep_compiled
 
 
-def keep_everything() -> None:
+def keep_everything(folder: Path | None = None) -> bool:
     """Keeps even what is compiled in no time: a life is shorter than a second of such compilations."""
-    keep_compiled()
+    kept = keep_compiled(folder)
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    return kept
 
 
 def end(pid: int) -> int:

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import jax
 
+from wakesleep.core.folders import user_cache
+
 OFF = "WAKESLEEP_NO_COMPILATION_CACHE"
 LEAST_SECONDS = 0.3
 """What compiles quicker is not kept."""
-
-
-def user_cache() -> Path:
-    """The user's cache folder: WAKESLEEP_CACHE, or one in the home folder."""
-    return Path(os.environ.get("WAKESLEEP_CACHE") or Path.home() / ".cache" / "wakesleep")
 
 
 def keep_compiled(folder: Path | None = None) -> bool:
@@ -26,7 +23,7 @@ def keep_compiled(folder: Path | None = None) -> bool:
     """
     if os.environ.get(OFF):
         return False
-    if jax.config.jax_compilation_cache_dir:
+    if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
         return True
     folder = folder or user_cache() / "xla"
     try:

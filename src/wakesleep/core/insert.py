@@ -53,7 +53,7 @@ def _require_rows(rows: np.ndarray, memory_rows: int, n: int) -> None:
 
 def _fitting(programs: Any, held: Program, b: int) -> Program:
     """The programs as [b, k, ...] with the types of those in memory; refuses programs of another structure."""
-    if jax.tree.structure(programs) != jax.tree.structure(held):
+    if str(jax.tree.structure(programs)) != str(jax.tree.structure(held)):
         raise Refusal(
             f"programs must have the structure {jax.tree.structure(held)} of those in memory, but it is "
             f"{jax.tree.structure(programs)}."

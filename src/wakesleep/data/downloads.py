@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from wakesleep.core.compilation import user_cache
+from wakesleep.core.folders import user_cache
 from wakesleep.errors import Refusal
 
 

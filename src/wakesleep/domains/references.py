@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from wakesleep.data.downloads import cache
+from wakesleep.core.folders import user_cache
 from wakesleep.errors import Refusal
 
 FORMS = "package.module:NAME or path/to/file.py:NAME"
@@ -86,7 +86,7 @@ def _import_file(path: Path) -> ModuleType:
 
 
 def _known_file() -> Path:
-    return cache() / "domains.json"
+    return user_cache() / "domains.json"
 
 
 def _known() -> dict[str, str]:

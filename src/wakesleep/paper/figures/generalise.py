@@ -53,7 +53,7 @@ def table_paired(folder: Path) -> str:
     for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OURS, RIVALS):
         both = [[r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival)]
         if all(both):
-            lines.append([f"K = {k}, {ours} - {rival}", *(str(difference(*both, *c[:2])) for c in COLUMNS[:4])])
+            lines.append([f"K = {k}, {ours} - {rival}", *(str(difference(both[0], both[1], c[0], c[1])) for c in COLUMNS[:4])])
     head = ["", *(title for *_, title in COLUMNS[:4])]
     caption = (
         "Mean difference in nats over the same concepts [95 % interval by the bootstrap over concepts, and over seeds "
@@ -65,7 +65,7 @@ def table_paired(folder: Path) -> str:
 def difference(first: list[Row], second: list[Row], split: str, measure: str) -> Difference:
     """The paired difference of two algorithms on a split."""
     sides = [[unpack(r["items"][measure]) for r in rows if r["split"] == split] for rows in (first, second)]
-    return paired(*sides)
+    return paired(sides[0], sides[1])
 
 
 def table_ablations(folder: Path) -> str:
