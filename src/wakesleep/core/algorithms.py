@@ -39,12 +39,11 @@ def mws(
     `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of
     either loss.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
-    `explore` is the share of proposals drawn from the prior, where the paper draws all from r: r trained on a small
-    memory proposes little but that memory, and any proposal may enter it, whatever its distribution. By default it is
-    zero, except where the memory holds a single program: r then soon proposes that one alone, so the default is
-    `EXPLORE_OF_ONE_SLOT`. For the same reason `revise` is the share of proposals that are remembered programs, drawn
-    from Q, with a small change. `tail` trains on the fresh proposals outside of the memory too, weighted so that their
-    terms and the memory's sum to p(x) on average (`wakesleep.core.tail`); all proposals are then drawn from r.
+    `explore` is the share of proposals drawn from the prior, where the paper draws all from r: any proposal may enter a
+    memory, and r trained on a small one proposes little else. The default is zero, or `EXPLORE_OF_ONE_SLOT` where the
+    memory holds one program. `revise` is the share of proposals that are remembered programs with a small change.
+    `tail` also trains on proposals outside of the memory, weighted so that all terms sum to p(x) on average
+    (`wakesleep.core.tail`); all proposals are then drawn from r.
     """
     require_at_least("memory_size", memory_size, 1)
     require_at_least("proposals", proposals, 1)
@@ -57,11 +56,7 @@ def mws(
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
         given = (frozen(model), key_wake, remembered, frozen(h), batch, proposals)
-        if tail:
-            updated, novel, terms = wake_with_tail(*given)
-        else:
-            updated, novel = wake(*given, share, revise)
-            terms = updated
+        updated, novel, terms = wake_with_tail(*given) if tail else _woken(*given, share, revise)
         z, weight = _replayed(key_replay, terms, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c, jax.random.fold_in(key, THINNING)))
         if recognition != "fantasy":
@@ -71,6 +66,12 @@ def mws(
         return total, (updated, report(mem.bound(terms.log_joint), novel))
 
     return algorithm(loss, optimiser, memory_size)
+
+
+def _woken(*given: Any) -> tuple[Memory, Array, Memory]:
+    """The wake phase: the updated rows, how many programs entered each, and again the rows, as terms to train on."""
+    updated, novel = wake(*given)
+    return updated, novel, updated
 
 
 def _exploring(memory_size: int, explore: float | None, revise: float, tail: bool) -> float:

@@ -132,18 +132,19 @@ def _step(
     item = jnp.where(atom | fresh, place, jnp.where(closes, level.start, at.item))
     kept = jnp.where(closes, empty, jnp.where(postfix, repeated, at.item_empty))
     item_empty = jnp.where(fresh, 1.0, jnp.where(atom, 0.0, kept))
-    fault = (
-        (at.ended & ~end)
-        | ((postfix | bar | closes) & ~at.full)
-        | (opens & (at.depth >= DEPTH))
-        | (closes & (at.depth <= 0))
-    )
     after = _Reading(
         chosen, outside, item, item_empty, jnp.where(here, 1.0, first), jnp.where(here, 1.0, last),
         jnp.clip(at.depth + opens.astype(jnp.int32) - closes.astype(jnp.int32), 0, DEPTH),
-        jnp.where(fresh, False, atom | closes | at.full), at.ended | end, at.sound & ~fault,
+        jnp.where(fresh, False, atom | closes | at.full), at.ended | end, at.sound & ~_is_fault(at, token, postfix),
     )  # fmt: skip
     return after, (ends, starts)
+
+
+def _is_fault(at: _Reading, token: Int[Array, ""], postfix: Bool[Array, ""]) -> Bool[Array, ""]:
+    """Whether a token may not stand here: after the end, without a part before it, too deep, or closing nothing."""
+    needs_part = postfix | (token == BAR) | (token == CLOSE)
+    depth = ((token == OPEN) & (at.depth >= DEPTH)) | ((token == CLOSE) & (at.depth <= 0))
+    return (at.ended & (token != END)) | (needs_part & ~at.full) | depth
 
 
 def _repeat(token: Int[Array, ""], empty: Scalar, chances: Chances) -> tuple[Scalar, Scalar, Scalar, Scalar]:
