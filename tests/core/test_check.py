@@ -119,7 +119,9 @@ def test_tokens_outside_of_the_grammar(part):
 def test_tokens_that_a_table_does_not_have():
     """JAX would take the last entry of the prior's table in silence."""
     wide = ToyRecognition(jnp.zeros((SYMBOLS, PROGRAMS + 2)))
-    assert "looks up a token of recognition.sample that its tables do not have" in refused(eqx.tree_at(lambda m: m.recognition, MODEL, wide))
+    assert "looks up a token of recognition.sample that its tables do not have" in refused(
+        eqx.tree_at(lambda m: m.recognition, MODEL, wide)
+    )
 
 
 @pytest.mark.parametrize(("value", "words"), [(0.5, "a float"), (np.ones(2), "a NumPy array")])
