@@ -36,8 +36,7 @@ def mws(
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
 
-    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of
-    either loss.
+    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of either.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
     `explore` is the share of proposals drawn from the prior, where the paper draws all from r: any proposal may enter a
     memory, and r trained on a small one proposes little else. The default is zero, or `EXPLORE_OF_ONE_SLOT` where the
