@@ -36,7 +36,7 @@ def mws(
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
 
-    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of either.
+    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of each.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
     `explore` is the share of proposals drawn from the prior, where the paper draws all from r: any proposal may enter a
     memory, and r trained on a small one proposes little else. The default is zero, or `EXPLORE_OF_ONE_SLOT` where the
@@ -44,7 +44,6 @@ def mws(
     `tail` also trains on proposals outside of the memory, weighted so that all terms sum to p(x) on average
     (`wakesleep.core.tail`); all proposals are then drawn from r.
     """
-    require_at_least("memory_size", memory_size, 1)
     require_at_least("proposals", proposals, 1)
     require_one_of("recognition", recognition, ("replay", "fantasy", "both"))
     require_one_of("replay", replay, ("draw", "expected"))
@@ -74,7 +73,8 @@ def _woken(*given: Any) -> tuple[Memory, Array, Memory]:
 
 
 def _exploring(memory_size: int, explore: float | None, revise: float, tail: bool) -> float:
-    """The share of proposals from the prior, checked together with the other shares."""
+    """The share of proposals from the prior, checked together with the size of the memory and the other shares."""
+    require_at_least("memory_size", memory_size, 1)
     alone = EXPLORE_OF_ONE_SLOT if memory_size == 1 and not tail else 0.0
     share = alone if explore is None else explore
     require_share("explore", share)
