@@ -30,8 +30,9 @@ class Rows:
 
 def count_rows(values: Sequence[str]) -> Rows:
     """Counts the rows; `late_news` is taken in their order."""
-    early = set(values[: len(values) // 2])
-    return Rows(dict(Counter(values)), dict(Counter(changes(values))), len(set(values) - early))
+    early, counts = set(values[: len(values) // 2]), dict(Counter(values))
+    moves = dict(Counter(changes(values))) if len(counts) > 1 else counts
+    return Rows(counts, moves, len(set(values) - early))
 
 
 def log_partition(sizes: Sequence[int], discount: float, concentration: float) -> float:
