@@ -39,7 +39,11 @@ def log_partition(sizes: Sequence[int], discount: float, concentration: float) -
     """log of the probability with which a Pitman-Yor process groups rows into values of such counts."""
     n, k = sum(sizes), len(sizes)
     tables = Counter(sizes)
-    log_p = sum(math.log(concentration + i * discount) for i in range(1, k))
+    if discount:
+        ratio = concentration / discount
+        log_p = (k - 1) * math.log(discount) + math.lgamma(ratio + k) - math.lgamma(ratio + 1)
+    else:
+        log_p = (k - 1) * math.log(concentration)
     log_p -= math.lgamma(concentration + n) - math.lgamma(concentration + 1)
     each = math.lgamma(1 - discount)
     return log_p + sum(c * (math.lgamma(s - discount) - each) for s, c in tables.items())
