@@ -98,6 +98,16 @@ def table(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
+def by_column(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """For each rule and number of examples, the share of draws in which each column was right, if not all."""
+    found: dict[str, dict[str, float]] = {}
+    for rule, count in dict.fromkeys((r["rule"], r["examples"]) for r in rows):
+        mine = [r for r in rows if (r["rule"], r["examples"]) == (rule, count)]
+        shares = {c: [r["right"] for r in mine if r["column"] == c] for c in COLUMNS}
+        found[f"{rule}, {count}"] = {c: round(sum(s) / len(s), 2) for c, s in shares.items() if not all(s)}
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("results"))
@@ -120,7 +130,16 @@ def main() -> None:
     summary = table(rows)
     for line in summary:
         print(line)
-    document = {"command": "python benchmarks/canonical.py", "columns": len(COLUMNS), "table": summary, "rows": rows}
+    document = {
+        "command": "python benchmarks/canonical.py",
+        "columns": len(COLUMNS),
+        "draws": options.draws,
+        "table": summary,
+        "right": by_column(rows),
+        "patterns": {
+            r["column"]: r["pattern"] for r in rows if r["rule"] == "wakesleep matches" and r["examples"] == 30
+        },
+    }
     if options.tools == list(TOOLS):
         options.output.mkdir(exist_ok=True)
         (options.output / "benchmark-canonical.json").write_text(

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +12,16 @@ from wakesleep.domains.strings.columns.judge.column import feature_names
 from wakesleep.domains.strings.columns.judge.examples import STRANGER, Examples
 from wakesleep.domains.strings.columns.judge.fitting import Settings
 from wakesleep.domains.strings.columns.judge.mistakes import CHOOSING
-from wakesleep.domains.strings.columns.judge.net import Weights
-from wakesleep.domains.strings.columns.judge.train import calibrated, fit_folds, make_examples
+from wakesleep.domains.strings.columns.judge.train import calibrated, fit_folds, fold_of, make_examples, measured
 
 GRAMS = ("pair", "triple", "four letters")
 Keep = Callable[[str, str], bool]
 """Whether a feature is kept, by its group and its name."""
 
+EPOCHS = 2
+"""Fewer than the judge is trained for: every row of the ablation alike."""
 ABLATIONS: dict[str, Keep] = {
+    "everything": lambda group, name: True,
     "without row order": lambda group, name: group not in ("fresh", "rows"),
     "without chance order": lambda group, name: group not in ("alone", "known"),
     "without n-grams": lambda group, name: group != "steps" and name not in GRAMS,
@@ -31,22 +35,33 @@ ABLATIONS: dict[str, Keep] = {
 
 
 @cache
-def examples() -> tuple[Examples, ...]:
-    return tuple(make_examples())
+def examples(kept: Path | None) -> tuple[Examples, ...]:
+    """All examples of tables, and those of every fourth concept."""
+    made = make_examples(kept)
+    return tuple(e for i, e in enumerate(made) if e.table or i % 4 == 0)
 
 
-@cache
-def ablated(name: str) -> list[Weights]:
-    """The weights of each fold without a part."""
+def ablation(name: str, kept: Path | None) -> dict[str, Any]:
+    """Scores out of fold, on mistakes as the judge is trained on, from examples kept in a file or made anew."""
     keep = ABLATIONS[name]
     columns = np.array([keep(*f.split(": ", 1)) for f in feature_names()])
-    settings = Settings(units=1) if name == "linear" else Settings()
-    given = list(examples())
-    if name == "trained without the held-out kinds":
-        given = [_chosen_kinds(e) for e in given]
-    return calibrated(fit_folds(given, settings, columns), given)
+    settings = Settings(units=1 if name == "linear" else 32, epochs=EPOCHS)
+    given = list(examples(kept))
+    seen = [_chosen_kinds(e) for e in given] if name == "trained without the held-out kinds" else given
+    folds = calibrated(fit_folds(seen, settings, columns), given)
+    at, found = fold_of(given), {}
+    for way in ("half", "ten"):
+        pairs = [(folds[at[e.table]], e) for e in given if e.table and e.way == way]
+        hidden = [(w, _kinds(e, lambda k: k not in CHOOSING)) for w, e in pairs]
+        found[way] = measured(pairs) | {"held_out_kinds": measured(hidden)["detected"]}
+    return found
 
 
 def _chosen_kinds(given: Examples) -> Examples:
-    kept = [i for i, k in enumerate(given.kinds) if k in (*CHOOSING, STRANGER)]
+    return _kinds(given, lambda k: k in CHOOSING)
+
+
+def _kinds(given: Examples, keep: Callable[[str], bool]) -> Examples:
+    """The examples with mistakes of some kinds only, and strangers."""
+    kept = [i for i, k in enumerate(given.kinds) if keep(k) or k == STRANGER]
     return replace(given, wrong=given.wrong[kept], kinds=[given.kinds[i] for i in kept])

@@ -5,9 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from wakesleep.domains.strings.columns.judge.column import Column, feature_names
-from wakesleep.domains.strings.columns.judge.fitting import CAUTION, SHARES, gradient, thresholds
-from wakesleep.domains.strings.columns.judge.judge import BACKTEST_SHARE, FARTHEST_OFFSET, HALF_TRUSTED_ROWS, offset_of
+from wakesleep.domains.strings.columns.judge.column import feature_names
+from wakesleep.domains.strings.columns.judge.fitting import ALARMS, gradient, thresholds
+from wakesleep.domains.strings.columns.judge.judge import (
+    DRIFT_SLOPE,
+    OWN_SHARE,
+    USUAL_OFFSET,
+    USUAL_ROWS,
+    offset_of,
+    reached,
+)
 from wakesleep.domains.strings.columns.judge.net import HEADS, Net, Weights, read_weights, shipped
 from wakesleep.errors import Refusal
 
@@ -56,17 +63,23 @@ def test_weights_that_are_none_are_refused(tmp_path):
 def test_thresholds_leave_the_share_that_they_promise():
     draw = np.random.default_rng(3)
     alarms = [(draw.normal(size=400), np.full(400, 1 / 400)) for _ in range(50)]
-    for share, t in zip(SHARES, thresholds(alarms), strict=True):
-        mean = np.mean([(z > t).mean() for z, _ in alarms])
-        assert mean == pytest.approx(CAUTION * (1 - share), abs=1e-4)
+    for allowed, t in zip(ALARMS.values(), thresholds(alarms), strict=True):
+        assert np.mean([(z > t).mean() for z, _ in alarms]) == pytest.approx(allowed, abs=1e-4)
 
 
-def test_the_offset_is_the_log_odds_that_the_allowed_share_of_rows_reach():
-    z, w = np.array([0.9, 0.5, -0.5]), np.array([0.02, 0.04, 0.5])
-    assert 1 - BACKTEST_SHARE == pytest.approx(0.05)
-    shrunk = 30 / (30 + HALF_TRUSTED_ROWS)
-    assert offset_of(z, w, 30) == pytest.approx(0.5 * shrunk)
-    assert offset_of(np.zeros(0), np.zeros(0), 30) == pytest.approx(-FARTHEST_OFFSET * shrunk)
+def test_reached_is_the_log_odds_that_the_allowed_share_of_rows_stay_below():
+    assert OWN_SHARE == 0.98
+    assert reached(np.array([-0.5, 0.9, 0.5]), np.array([0.5, 0.01, 0.04])) == 0.5
+    assert reached(np.array([9.0]), np.array([1.0])) == 3
+    assert reached(np.zeros(0), np.zeros(0)) == -1
+
+
+def test_the_offset_follows_its_formula():
+    calm, wild, none = ((np.array([z]), np.array([1.0])) for z in (0.5, 1.5, -1.0))
+    assert offset_of(calm, calm, USUAL_ROWS) == pytest.approx((0.5 + USUAL_OFFSET) / 2)
+    assert offset_of(wild, calm, USUAL_ROWS) == pytest.approx((1.0 + DRIFT_SLOPE * 1.0 + USUAL_OFFSET) / 2)
+    assert offset_of(calm, wild, USUAL_ROWS) == pytest.approx((1.0 + USUAL_OFFSET) / 2)
+    assert offset_of(none, none, 10**9) == pytest.approx(0, abs=1e-6)
 
 
 def test_shipped_weights_fit_the_features():
@@ -75,4 +88,4 @@ def test_shipped_weights_fit_the_features():
     assert weights.net.hidden.shape[0] == len(feature_names())
     assert weights.net.output.shape[1] == len(HEADS)
     assert (np.diff(weights.thresholds) > 0).all()
-    assert Column.fit(["a", "b"]).features(["c"]).shape == (1, len(feature_names()))
+    assert len(set(feature_names())) == len(feature_names())

@@ -258,6 +258,8 @@ def restore(stored: dict[str, Any]) -> Explanation:
             Entry(from_record(p["program"]), float(p["log_joint"]), str(p["source"]), bool(p["closed"]))
             for p in stored["programs"]
         )
+        if not entries or not counts:
+            raise Refusal("The stored explanation cannot be read: it holds no program or no value.")
         mass = [math.exp(e.log_joint - entries[0].log_joint) for e in entries]
         posterior = Posterior(entries, tuple(m / sum(mass) for m in mass), rows, pitman_yor(rows))
         outliers = tuple(Outlier(str(v), tuple(map(int, r)), str(w)) for v, r, w in stored["outliers"])

@@ -30,15 +30,20 @@ class Rows:
 
 def count_rows(values: Sequence[str]) -> Rows:
     """Counts the rows; `late_news` is taken in their order."""
-    early = set(values[: len(values) // 2])
-    return Rows(dict(Counter(values)), dict(Counter(changes(values))), len(set(values) - early))
+    early, counts = set(values[: len(values) // 2]), dict(Counter(values))
+    moves = dict(Counter(changes(values))) if len(counts) > 1 else counts
+    return Rows(counts, moves, len(set(values) - early))
 
 
 def log_partition(sizes: Sequence[int], discount: float, concentration: float) -> float:
     """log of the probability with which a Pitman-Yor process groups rows into values of such counts."""
     n, k = sum(sizes), len(sizes)
     tables = Counter(sizes)
-    log_p = sum(math.log(concentration + i * discount) for i in range(1, k))
+    if discount:
+        ratio = concentration / discount
+        log_p = (k - 1) * math.log(discount) + math.lgamma(ratio + k) - math.lgamma(ratio + 1)
+    else:
+        log_p = (k - 1) * math.log(concentration)
     log_p -= math.lgamma(concentration + n) - math.lgamma(concentration + 1)
     each = math.lgamma(1 - discount)
     return log_p + sum(c * (math.lgamma(s - discount) - each) for s, c in tables.items())

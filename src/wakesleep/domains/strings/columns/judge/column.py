@@ -20,6 +20,7 @@ from wakesleep.domains.strings.columns.judge.news import (
     thinned,
 )
 from wakesleep.domains.strings.columns.judge.ngrams import SCORES, Steps
+from wakesleep.domains.strings.columns.judge.program import NAMES
 
 MOST_DISTINCT = 1000
 """Distinct values that the levels are fitted on."""
@@ -33,7 +34,7 @@ RARE = tuple(
               "marks", "words", "characters", "pair", "triple", "form pair", "word form", "word")
 )  # fmt: skip
 """Levels at which a known but rare key is a feature."""
-_PAIR, _TRIPLE, _FOUR, _WORD = (len(levels.SINGLE) + levels.MULTIPLE.index(x) for x in ("pair", "triple", "four letters", "folded word"))
+_PAIR, _TRIPLE, _FOUR, _WORD = map(LEVELS.index, ("pair", "triple", "four letters", "folded word"))
 _FORM = LEVELS.index("form")
 COUNTED = (_PAIR, _TRIPLE, _FOUR, _WORD)
 """Levels at which the number of new keys is a feature."""
@@ -49,11 +50,11 @@ EXTRA_NAMES = (
 
 
 def feature_names() -> list[str]:
-    """The name of each feature as `group: what`, in the order of `Column.assemble`."""
+    """The name of each feature as `group: what`: those of `Column.assemble`, then those of the program."""
     groups = {
         "fresh": LEVELS, "rows": LEVELS, "alone": LEVELS, "known": LEVELS, "rare": [LEVELS[i] for i in RARE],
         "near rate": EVENTS, "near": EVENTS, "steps": SCORES, "new": [LEVELS[i] for i in COUNTED],
-        "value": EXTRA_NAMES, "column": COLUMN_NAMES,
+        "value": EXTRA_NAMES, "column": COLUMN_NAMES, "program": NAMES,
     }  # fmt: skip
     return [f"{group}: {name}" for group, names in groups.items() for name in names]
 
@@ -81,7 +82,7 @@ class Column:
         self.ranks = self.steps.fit([k.marked for k in keys])
         lengths = np.array([len(v) for v in rows.values])
         self.shortest, self.longest = int(lengths.min()), int(lengths.max())
-        self.summary = self._summary(lengths, [k.single[_FORM] for k in keys])
+        self.summary = self._summary(lengths, [str(k.single[_FORM]) for k in keys])
 
     @classmethod
     def fit(cls, values: Sequence[str]) -> "Column":
@@ -109,7 +110,8 @@ class Column:
     def restore(cls, given: Mapping[str, Any]) -> "Column":
         """The column that `as_dict` described."""
         values, counts, first = list(given["values"]), np.array(given["counts"]), np.array(given["first"])
-        if not 0 < len(set(values)) == len(values) == len(counts) == len(first) or not all(isinstance(v, str) for v in values):
+        alike = 0 < len(set(values)) == len(values) == len(counts) == len(first)
+        if not alike or not all(isinstance(v, str) for v in values) or counts.min() < 1 or int(given["total"]) < 1:
             raise ValueError("values, counts and first rows do not agree")
         data = base64.b64decode(given["others"])
         others = frozenset(data[i : i + DIGEST_BYTES] for i in range(0, len(data), DIGEST_BYTES))
@@ -139,16 +141,23 @@ class Column:
             single, sets, marked = levels.keys_of(value)
             found = [known.get(k, 0) for k, known in zip(single, self.known, strict=False)]
             for some, known in zip(sets, self.known[count:], strict=True):
-                found.append(min([known.get(k, 0) for k in some], default=self.distinct))
+                all_known = some <= known.keys()
+                found.append(min(map(known.__getitem__, some), default=self.distinct) if all_known else 0)
             shared[i] = found
             near[i] = self.near.events(value, sets[_WORD - count])
             steps[i] = self.steps.ranked(self.steps.scores(marked))
             new[i] = [sum([k not in self.known[j] for k in sets[j - count]]) if not found[j] else 0 for j in COUNTED]
         return self.assemble(shared == 0, shared, near, steps, new, list(values))
 
-    def inside(self) -> np.ndarray:
-        """The features of the column's own distinct values, each beside the others."""
-        return self.assemble(self.shared == 1, self.shared - 1, self.near.inside, self.ranks, None, self.rows.values)
+    def seen_once(self) -> tuple[np.ndarray, list[str]]:
+        """The features of the values that one row has, each beside all other values, and those values."""
+        return self._inside(np.flatnonzero(self.rows.counts == 1), self.shared == 1)
+
+    def _inside(self, chosen: np.ndarray, news: np.ndarray) -> tuple[np.ndarray, list[str]]:
+        """The features of some of the column's own values, given what is news in each."""
+        values = [self.rows.values[i] for i in chosen.tolist()]
+        shared = np.maximum(self.shared[chosen] - 1, 0)
+        return self.assemble(news[chosen], shared, self.near.inside[chosen], self.ranks[chosen], None, values), values
 
     def backtest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
         """Features of values that were new in the second half of the rows, and the shares of its rows they stand for.
@@ -159,20 +168,29 @@ class Column:
         late = np.flatnonzero(rows.first >= half)
         chosen = late[np.linspace(0, len(late) - 1, min(most, len(late))).astype(int)] if len(late) else late
         weights = np.bincount(rows.places[half:], minlength=self.distinct)[chosen] / max(rows.total - half, 1)
-        news, shared = self.birth[chosen] >= half, np.maximum(self.shared[chosen] - 1, 0)
-        values = [rows.values[i] for i in chosen.tolist()]
-        found = self.assemble(news, shared, self.near.inside[chosen], self.ranks[chosen], None, values)
+        found, _ = self._inside(chosen, self.birth >= half)
         return found, weights * (len(late) / max(len(chosen), 1))
 
     def assemble(
-        self, news: np.ndarray, shared: np.ndarray, near: np.ndarray, steps: np.ndarray, new: np.ndarray | None, values: list[str]
+        self,
+        news: np.ndarray,
+        shared: np.ndarray,
+        near: np.ndarray,
+        steps: np.ndarray,
+        new: np.ndarray | None,
+        values: list[str],
     ) -> np.ndarray:
         """The feature matrix from what is news, how many values share the rarest key, events, ranks and counts."""
         e = news.astype(float)
         if new is None:
             new = e[:, COUNTED]
         rates = self.rates
-        parts = [e * -np.log(rates.fresh), e * -np.log(rates.rows), e * -np.log(rates.alone), (1 - e) * -np.log1p(-rates.alone)]
+        parts = [
+            e * -np.log(rates.fresh),
+            e * -np.log(rates.rows),
+            e * -np.log(rates.alone),
+            (1 - e) * -np.log1p(-rates.alone),
+        ]
         rare = (1 - e[:, RARE]) * -np.log(rate(shared[:, RARE], self.distinct))
         surprise = e * -np.log(np.maximum(rates.fresh, rates.alone))
         near_rate = rate(self.near.inside.sum(0), len(self.near.inside))

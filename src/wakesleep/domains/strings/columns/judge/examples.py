@@ -1,20 +1,29 @@
 """Training examples: features of legitimate later values and of mistakes, from real columns cut in many ways."""
 
+import json
 import random
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
 
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge import mistakes
 from wakesleep.domains.strings.columns.judge.column import Column
-from wakesleep.domains.strings.columns.judge.judge import MOST_BACKTESTED
-from wakesleep.domains.strings.columns.judge.sources import MOST_ROWS, Table
+from wakesleep.domains.strings.columns.judge.judge import MOST_BACKTESTED, features_of
+from wakesleep.domains.strings.columns.judge.program import Program
+from wakesleep.domains.strings.columns.judge.sources import MOST_ROWS, Table, is_text
+from wakesleep.domains.strings.columns.posterior import infer
 
-MOST_LATER = 150
+MOST_LATER = 120
 """Later rows of a column that are judged."""
+BLIND = 0.25
+"""Share of columns that are described without programs, so that the judge works without a posterior."""
+PLAIN = ("half", "ten", "random half")
+"""Ways that are always described with programs: those that are reported and calibrated on."""
 STRANGER = "stranger"
-STRANGERS = 15
+DERIVED = "derived of"
+STRANGERS = 12
 
 
 @dataclass(frozen=True)
@@ -33,24 +42,34 @@ class Examples:
     wrong: np.ndarray
     kinds: list[str]
     rows: int
-    backtest: np.ndarray
-    backtest_weights: np.ndarray
+    later: np.ndarray
+    later_weights: np.ndarray
+    once: np.ndarray
+    once_weights: np.ndarray
+    """The column's own values for its offset: those new in its second half, and those seen once."""
 
 
 def describe(
-    names: tuple[str, str, str], fitted: Sequence[str], later: Sequence[str], wrong: list[tuple[str, str]]
+    names: tuple[str, str, str], fitted: Sequence[str], later: Sequence[str], wrong: list[tuple[str, str]], blind: bool
 ) -> Examples:
-    """Fits a column on values and computes the features of later rows and of mistakes."""
+    """Fits a column on values and computes the features of later rows and of mistakes; `blind` without programs."""
     column = Column.fit(fitted)
+    program = None if blind else Program.fit(infer(fitted), column.rows.values)
     new: dict[str, float] = {}
     for value in later:
         if not column.knows(value):
             new[value] = new.get(value, 0.0) + 1 / len(later)
-    features = column.features([*new, *(text for _, text in wrong)])
+    features = features_of(column, program, [*new, *(text for _, text in wrong)])
     weights = np.array(list(new.values()), np.float32)
     kinds = [kind for kind, _ in wrong]
-    backtest = column.backtest(MOST_BACKTESTED)
-    return Examples(*names, features[: len(new)], weights, features[len(new) :], kinds, column.total, *backtest)
+    once, _ = column.seen_once()
+    some = once[:: 1 + len(once) // MOST_BACKTESTED]
+    own = (
+        *column.backtest(MOST_BACKTESTED),
+        some,
+        np.full(len(some), len(once) / max(len(some), 1) / column.rows.total),
+    )
+    return Examples(*names, features[: len(new)], weights, features[len(new) :], kinds, column.total, *own)
 
 
 def ways(values: list[str], draw: random.Random) -> Iterator[tuple[str, list[str], list[str]]]:
@@ -62,31 +81,60 @@ def ways(values: list[str], draw: random.Random) -> Iterator[tuple[str, list[str
     yield "ten", list(dict.fromkeys(before))[:10], later
     yield "random half", shuffled[:half], shuffled[half:]
     yield "reversed", values[::-1][:half], values[::-1][half:]
-    for size in draw.sample([3, 5, 20, 50, 200], 2):
-        if size < 0.7 * half:
-            start = draw.randrange(half - size + 1)
-            end = start + size
-            yield f"window {size}", values[start:end], later if draw.random() < 0.5 else values[end : end + 3 * max(size, 50)]
+    size = draw.choice([3, 5, 20, 50, 200])
+    if size < 0.7 * half:
+        end = draw.randrange(half - size + 1) + size
+        after = draw.choice([later, values[end : end + 3 * max(size, 50)]])
+        yield f"window {size}", values[end - size : end], after
     few, distinct = draw.choice([2, 3, 5, 10, 20]), list(dict.fromkeys(shuffled))
     if len(distinct) > 2 * few:
         yield f"few {few}", distinct[:few], distinct[few:]
 
 
+def derived(columns: Table, draw: random.Random) -> Table:
+    """New columns made of those of a table: in one case, with a prefix, one word of each value, two columns joined."""
+    found = {}
+    for name, values in columns.items():
+        made = _changed(values, draw.choice(list(columns.values())), draw)
+        if is_text(made) and made != values:
+            found[f"{DERIVED} {name}"] = made
+    return found
+
+
+def _changed(values: list[str], others: list[str], draw: random.Random) -> list[str]:
+    """The values changed in one of eight ways."""
+    mark, prefix, way = draw.choice("-_/: "), draw.choice(["ID", "x", "No. ", "A-", "2020/"]), draw.randrange(8)
+    if way == 7:
+        return [a + mark + b for a, b in zip(values, others, strict=False)]
+    makers: tuple[Callable[[str], str], ...] = (
+        str.upper,
+        str.lower,
+        lambda v: v.replace(" ", mark),
+        lambda v: prefix + v,
+        lambda v: v.split()[0] if v.split() else v,
+        lambda v: v.split()[-1] if v.split() else v,
+        lambda v: v[:8],
+    )
+    return list(map(makers[way], values))
+
+
 def of_tables(tables: dict[str, Table], concepts: list[list[str]]) -> Iterator[Examples]:
-    """The examples of every text column of every table."""
+    """The examples of every text column of every table, and of a column derived of each in one way."""
     for table, columns in tables.items():
         draw = random.Random(f"examples of {table}")
-        for name, whole in columns.items():
-            values, own = whole[:MOST_ROWS], set(whole)
-            others = [v for n, v in columns.items() if n != name]
-            for way, fitted, later in ways(values, draw):
+        for name, whole in (columns | derived(columns, draw)).items():
+            cut = list(ways(whole[:MOST_ROWS], draw))
+            for way, fitted, later in cut if name in columns else draw.sample(cut, 1):
                 if len(set(fitted)) < 2 or not later:
                     continue
                 some = draw.sample(later, min(MOST_LATER, len(later)))
+                others = [v for n, v in columns.items() if n != name]
+                own = set(whole)
                 wrong = mistakes.make(own, some, others, draw, closed=True, number=6)
                 strange = (_stranger(table, tables, concepts, draw) for _ in range(STRANGERS))
                 wrong += [(STRANGER, v) for v in strange if v not in own]
-                yield describe((table, name, way), fitted, some, wrong)
+                names = (table, name, way if name in columns else f"derived, {way}")
+                yield describe(names, fitted, some, wrong, draw.random() < BLIND and way not in PLAIN)
 
 
 def _stranger(table: str, tables: dict[str, Table], concepts: list[list[str]], draw: random.Random) -> str:
@@ -102,10 +150,34 @@ def of_concepts(concepts: list[list[str]], seed: int = 5) -> Iterator[Examples]:
     draw = random.Random(seed)
     for i, concept in enumerate(concepts):
         own = set(concept)
-        for size in draw.sample([2, 3, 5, 7], 2):
+        for size in draw.sample([2, 3, 5, 7], 1 + i % 2):
             values = draw.sample(concept, len(concept))
             others = [draw.choice(concepts) for _ in range(10)]
             wrong = mistakes.make(own, values[size:], others, draw, closed=False, number=3)
             strange = (draw.choice(draw.choice(concepts)) for _ in range(STRANGERS + 5))
             wrong += [(STRANGER, v) for v in strange if v not in own]
-            yield describe(("", f"concept {i}", f"few {size}"), values[:size], values[size:], wrong)
+            names = ("", f"concept {i}", f"few {size}")
+            yield describe(names, values[:size], values[size:], wrong, draw.random() < BLIND)
+
+
+def write_examples(path: Path, examples: Sequence[Examples]) -> None:
+    """Writes examples to an .npz file: arrays end to end, their lengths, and the rest as JSON."""
+    arrays = [f.name for f in fields(Examples) if f.type is np.ndarray]
+    parts = {name: np.concatenate([getattr(e, name) for e in examples]) for name in arrays}
+    lengths = np.array([[len(getattr(e, name)) for name in arrays] for e in examples])
+    rest = [[e.table, e.column, e.way, e.kinds, e.rows] for e in examples]
+    np.savez(path, allow_pickle=False, lengths=lengths, rest=np.array(json.dumps(rest)), **parts)
+
+
+def read_examples(path: Path) -> list[Examples]:
+    """The examples that `write_examples` wrote."""
+    arrays = [f.name for f in fields(Examples) if f.type is np.ndarray]
+    with np.load(path, allow_pickle=False) as given:
+        ends = np.cumsum(given["lengths"], axis=0)[:-1]
+        parts = [np.split(given[name], ends[:, i]) for i, name in enumerate(arrays)]
+        rest = json.loads(str(given["rest"]))
+    found = []
+    for i, (table, column, way, kinds, rows) in enumerate(rest):
+        own = {name: part[i] for name, part in zip(arrays, parts, strict=True)}
+        found.append(Examples(table=table, column=column, way=way, kinds=kinds, rows=rows, **own))
+    return found

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge.examples import STRANGER, Examples
-from wakesleep.domains.strings.columns.judge.judge import offset_of
+from wakesleep.domains.strings.columns.judge.judge import Alarm, offset_of, own_log_odds
 from wakesleep.domains.strings.columns.judge.net import FARTHEST, HEADS, Net
 
 FOREIGN = (STRANGER, "other column")
 """Kinds of mistakes that the head of strangers learns; the other head learns all but strangers."""
-SHARES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999)
-CAUTION = 0.8
-"""Of the false alarms that a share allows on random halves, those that are spent: tables drift."""
+ALARMS = {
+    0.5: 0.4, 0.7: 0.24, 0.8: 0.16, 0.9: 0.085, 0.95: 0.042, 0.97: 0.023, 0.98: 0.017, 0.99: 0.009, 0.995: 0.0048,
+    0.999: 0.001,
+}  # fmt: skip
+"""For each share, the false alarms that are spent on random halves: a little fewer than 1 - share, for tables drift."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +55,9 @@ def fit_net(examples: Sequence[Examples], settings: Settings, columns: np.ndarra
         scale[~columns] = 0.0
     features = np.clip((features - mean) * scale, -FARTHEST, FARTHEST).astype(np.float32)
     weights /= weights[:, 0].mean()
-    size, units = features.shape[1], settings.units
-    start = [
-        draw.normal(0, size**-0.5, (size, units)), np.zeros(units), draw.normal(0, 0.5 * units**-0.5, (units, len(HEADS))),
-        np.zeros((size, len(HEADS))), np.zeros(len(HEADS)),
-    ]  # fmt: skip
+    size, units, heads = features.shape[1], settings.units, len(HEADS)
+    hidden, output = draw.normal(0, size**-0.5, (size, units)), draw.normal(0, 0.5 * units**-0.5, (units, heads))
+    start = [hidden, np.zeros(units), output, np.zeros((size, heads)), np.zeros(heads)]
     adam = Adam([p.astype(np.float32) for p in start], settings, settings.epochs * (len(labels) // settings.batch))
     for _ in range(settings.epochs):
         order = draw.permutation(len(labels))
@@ -73,9 +73,8 @@ def gradient(p: list[np.ndarray], x: np.ndarray, y: np.ndarray, w: np.ndarray, d
     log_odds = np.clip(units @ p[2] + x @ p[3] + p[4], -30, 30)
     error = ((1 / (1 + np.exp(-log_odds)) - y[:, None]) * w / len(y)).astype(np.float32)
     back = (error @ p[2].T) * (units > 0)
-    return [
-        x.T @ back + decay * p[0], back.sum(0), units.T @ error + decay * p[2], x.T @ error + decay * p[3], error.sum(0),
-    ]  # fmt: skip
+    hidden, output, direct = x.T @ back + decay * p[0], units.T @ error + decay * p[2], x.T @ error + decay * p[3]
+    return [hidden, back.sum(0), output, direct, error.sum(0)]
 
 
 class Adam:
@@ -98,24 +97,25 @@ class Adam:
             self.weights[i] = (self.weights[i] - rate * direction).astype(np.float32)
 
 
-Alarm = tuple[np.ndarray, np.ndarray]
-"""Log-odds of a column's legitimate values above its offset, and the shares of rows they stand for."""
-
-
 def judged(net: Callable[[np.ndarray], np.ndarray], example: Examples) -> Alarm:
     """The legitimate values of a column as the judge sees them."""
-    offset = offset_of(net(example.backtest)[:, 0], example.backtest_weights, example.rows)
-    return net(example.legitimate)[:, 0] - offset, example.weights
+    return net(example.legitimate)[:, 0] - offset(net, example), example.weights
+
+
+def offset(net: Callable[[np.ndarray], np.ndarray], example: Examples) -> float:
+    """The offset of a column's threshold."""
+    late, once = own_log_odds(net, example.later), own_log_odds(net, example.once)
+    return offset_of((late, example.later_weights), (once, example.once_weights), example.rows)
 
 
 def thresholds(alarms: Sequence[Alarm]) -> np.ndarray:
-    """For each of `SHARES`, the log-odds above which the mean share of rows over columns is `CAUTION` (1 - share)."""
+    """For each share of `ALARMS`, the log-odds above which its mean share of rows over columns lies."""
     found = []
-    for share in SHARES:
+    for allowed in ALARMS.values():
         low, high = -15.0, 15.0
         for _ in range(40):
             middle = (low + high) / 2
             mean = np.mean([w[z > middle].sum() for z, w in alarms])
-            low, high = (middle, high) if mean > CAUTION * (1 - share) else (low, middle)
+            low, high = (middle, high) if mean > allowed else (low, middle)
         found.append(high)
     return np.array(found)

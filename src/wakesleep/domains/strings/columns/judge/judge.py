@@ -1,49 +1,65 @@
 """The judge of a column: log-odds that a value is legitimate, verdicts at a share, reasons, JSON."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge.column import Column
 from wakesleep.domains.strings.columns.judge.net import Weights, shipped
+from wakesleep.domains.strings.columns.judge.program import Program, no_program
 from wakesleep.domains.strings.columns.judge.reasons import reason
 from wakesleep.errors import Refusal, require_share
 
 KNOWN_EVIDENCE = 12.0
 """The evidence of a value that was fitted on and is no oddity."""
-ODD = 5.0
+ODD = 4.0
 """Log-odds of an error, beside the other values, from which a value fitted on once is an oddity.
 
-Chosen on tables out of fold: one row in 2,000 of their own is one, two thirds of planted errors are."""
+Chosen on tables out of fold: one row in 1,000 to 2,000 is one, and 7 in 10 planted errors are."""
 LEAST_ROWS = 20
 """Rows from which values fitted on may be oddities."""
 MOST_CACHED = 200_000
 VERSION = 1
+Alarm = tuple[np.ndarray, np.ndarray]
+"""Log-odds of values, and the shares of rows that they stand for."""
 MOST_BACKTESTED = 150
 """Distinct values of the second half of the rows that set the offset of a column."""
-BACKTEST_SHARE = 0.95
-FARTHEST_OFFSET = 1.0
-HALF_TRUSTED_ROWS = 30
-"""Rows with which a column's own offset counts half."""
+OWN_SHARE = 0.98
+"""Share of a column's own rows, each judged by others, that should stay below its threshold."""
+FARTHEST_OFFSET, FARTHEST_DRIFT = 1.0, 2.0
+DRIFT_SLOPE = 0.8
+"""Offset for each unit by which rows in order are stranger than rows at random."""
+USUAL_OFFSET, USUAL_ROWS = 0.4, 100
+"""The offset of a column in general, and the rows with which its own counts as much."""
 
 
-def offset_of(log_odds: np.ndarray, weights: np.ndarray, rows: int) -> float:
-    """How far a column's threshold is moved: the log-odds that its own later rows reach, bounded and shrunk.
-
-    `log_odds` are those of values new in the second half, `weights` the shares of its rows that they stand for.
-    """
+def reached(log_odds: np.ndarray, weights: np.ndarray) -> float:
+    """The log-odds that `OWN_SHARE` of the rows stay below, between -1 and 3; -1 where all do."""
     order = np.argsort(-log_odds)
-    above = np.cumsum(weights[order]) >= 1 - BACKTEST_SHARE
-    reached = float(log_odds[order][np.argmax(above)]) if above.any() else -FARTHEST_OFFSET
-    return float(np.clip(reached, -FARTHEST_OFFSET, FARTHEST_OFFSET)) * rows / (rows + HALF_TRUSTED_ROWS)
+    above = np.cumsum(weights[order]) > 1 - OWN_SHARE
+    return float(np.clip(log_odds[order][np.argmax(above)], -1, 3)) if above.any() else -1.0
+
+
+def offset_of(late: Alarm, once: Alarm, rows: int) -> float:
+    """How far a column's threshold is raised, by what its own rows reach and by how far they drift.
+
+    `late` are values new in the second half beside the first, `once` those seen once beside all others.
+    """
+    in_order, at_random = reached(*late), reached(*once)
+    drift = min(max(in_order - at_random, 0.0), FARTHEST_DRIFT)
+    own = min(max(in_order, at_random, 0.0), FARTHEST_OFFSET) + DRIFT_SLOPE * drift
+    return (rows * own + USUAL_ROWS * USUAL_OFFSET) / (rows + USUAL_ROWS)
 
 
 class Judge:
     """Judges values by what is news in them beside the column they belong to."""
 
-    def __init__(self, column: Column, weights: Weights, offset: float, oddities: Mapping[str, float]) -> None:
-        self.column, self.weights, self.offset, self.oddities = column, weights, offset, dict(oddities)
+    def __init__(
+        self, column: Column, program: Program | None, weights: Weights, offset: float, oddities: Mapping[str, float]
+    ) -> None:
+        self.column, self.program, self.weights = column, program, weights
+        self.offset, self.oddities = offset, dict(oddities)
         self._cache: dict[str, tuple[float, float]] = {}
 
     def evidence(self, values: Sequence[Any]) -> np.ndarray:
@@ -80,44 +96,54 @@ class Judge:
         known = [v for v in new if self.column.knows(v)]
         cache.update((v, (-self.oddities[v],) * 2 if v in self.oddities else (KNOWN_EVIDENCE,) * 2) for v in known)
         if unknown := [v for v in new if not self.column.knows(v)]:
-            found = -self.weights.net(self.column.features(unknown))
+            found = -self.weights.net(features_of(self.column, self.program, unknown))
             cache.update(zip(unknown, map(tuple, np.minimum(found, KNOWN_EVIDENCE).tolist()), strict=True))
         return np.array([cache[v] for v in values], float).reshape(len(values), 2)
 
     def as_dict(self) -> dict[str, Any]:
         """The judge as JSON; `restore` gives one that judges alike."""
-        return {"version": VERSION, "column": self.column.as_dict(), "offset": self.offset, "oddities": self.oddities}
+        program = None if self.program is None else self.program.as_dict()
+        whole = {"version": VERSION, "column": self.column.as_dict(), "program": program}
+        return whole | {"offset": self.offset, "oddities": self.oddities}
 
 
 def fit(values: Sequence[Any], posterior: Any = None, weights: Weights | None = None) -> Judge:
-    """The judge of a column, from its values in row order."""
+    """The judge of a column, from its values in row order and, if there is one, the posterior over its programs."""
     _require_texts(values)
     if not len(values):
         raise Refusal("A judge needs at least one value of the column, but none was given.")
     column, weights = Column.fit(values), weights or shipped()
-    features, shares = column.backtest(MOST_BACKTESTED)
-    offset = offset_of(weights.net(features)[:, 0], shares, column.total)
-    return Judge(column, weights, offset, find_oddities(column, weights))
+    later, weight = column.backtest(MOST_BACKTESTED)
+    once, values = column.seen_once()
+    log_odds = own_log_odds(weights.net, once)
+    late = own_log_odds(weights.net, later)
+    offset = offset_of((late, weight), (log_odds, np.full(len(once), 1 / column.rows.total)), column.total)
+    odd = {v: z for v, z in zip(values, log_odds.tolist(), strict=True) if z > ODD and column.total >= LEAST_ROWS}
+    program = None if posterior is None else Program.fit(posterior, column.rows.values)
+    return Judge(column, program, weights, offset, odd)
 
 
-def find_oddities(column: Column, weights: Weights) -> dict[str, float]:
-    """The values seen once that would be called errors beside the others, with their log-odds."""
-    rows = column.rows
-    once = rows.counts == 1
-    if rows.total < LEAST_ROWS or not once.any():
-        return {}
-    found = weights.net(column.inside()[once])[:, 0].tolist()
-    values = [v for v, o in zip(rows.values, once.tolist(), strict=True) if o]
-    return {v: z for v, z in zip(values, found, strict=True) if z > ODD}
+def features_of(column: Column, program: Program | None, values: Sequence[str]) -> np.ndarray:
+    """All features of values that are not known."""
+    said = no_program(len(values)) if program is None else program.features(values)
+    return np.concatenate([column.features(values), said], axis=1)
+
+
+def own_log_odds(net: Callable[[np.ndarray], np.ndarray], features: np.ndarray) -> np.ndarray:
+    """The log-odds of a column's own values: without the programs, which were fitted to them."""
+    return net(np.concatenate([features, no_program(len(features))], axis=1))[:, 0]
 
 
 def restore(given: Mapping[str, Any], weights: Weights | None = None) -> Judge:
     """The judge that `as_dict` described; refuses what is not such a description."""
     try:
         if given["version"] != VERSION:
-            raise Refusal(f"This judge is of version {given['version']}, but version {VERSION} is expected: fit it again.")
+            raise Refusal(
+                f"This judge is of version {given['version']}, but version {VERSION} is expected: fit it again."
+            )
         oddities = {str(v): float(z) for v, z in given["oddities"].items()}
-        return Judge(Column.restore(given["column"]), weights or shipped(), float(given["offset"]), oddities)
+        program = None if given["program"] is None else Program.restore(given["program"])
+        return Judge(Column.restore(given["column"]), program, weights or shipped(), float(given["offset"]), oddities)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         if isinstance(error, Refusal):
             raise

@@ -93,7 +93,7 @@ def keys_of(value: str) -> Keys:
     marked, bounded = f"{START}{digits}{END}", f"{START}{form}{END}"
     runs = collapsed(form)
     fields = _WORD_FORM.sub("w", form)
-    words, tokens = _WORD.findall(short), _TOKEN.findall(short)
+    words, tokens = _WORD.findall(short), _TOKEN.findall(short) or [""]
     folded = short.casefold()
     squeezed = _NOT_WORD.sub("", folded)
     letters = f" {' '.join(words)} ".casefold()
@@ -101,7 +101,7 @@ def keys_of(value: str) -> Keys:
     single = (
         value if len(value) <= LONGEST else f"{short}{END}{digest(value)}", folded, digits, _NINES.sub(DIGIT, digits),
         form, runs, fields, collapsed(form.translate(_ONE_CASE)), "".join(sorted(set(form))), len(value), form[:2],
-        form[-2:], short[:1], value[-1:], short[:3], value[-3:], tokens[0] if tokens else "", tokens[-1] if tokens else "",
+        form[-2:], short[:1], value[-1:], short[:3], value[-3:], tokens[0], tokens[-1],
         fields.replace("w", ""), fields.count("w"), ends, squeezed, "".join(sorted(squeezed)), collapsed(squeezed),
         short.translate(_LOOKALIKES),
     )  # fmt: skip
@@ -119,10 +119,11 @@ def digest(value: str) -> str:
     return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
-_NULLS = frozenset(
-    "na n/a n.a. n.a nan null none nil - -- --- ? ?? .. #ref! #n/a #na #value! #div/0! #name? #null! undefined missing void "
-    "empty blank tbd tba n\\a \\n (null) <null> <na> -99 -999".split()
-)
+_NULLS = frozenset((
+    "na", "n/a", "n.a.", "n.a", "nan", "null", "none", "nil", "-", "--", "---", "?", "??", "..", "#ref!", "#n/a", "#na",
+    "#value!", "#div/0!", "#name?", "#null!", "undefined", "missing", "void", "empty", "blank", "tbd", "tba", "n\\a",
+    "\\n", "(null)", "<null>", "<na>", "-99", "-999",
+))  # fmt: skip
 
 
 def is_null_mark(value: str) -> bool:

@@ -35,7 +35,9 @@ def typo(value: str, draw: random.Random) -> str | None:
     near = _BESIDE.get(value[i].lower())
     if near is None:
         return value[:i] + value[i + 1 :]
-    near = near if draw.random() < 0.6 else draw.choice("abcdefghijklmnopqrstuvwxyz" if near.isalpha() else "0123456789")
+    near = (
+        near if draw.random() < 0.6 else draw.choice("abcdefghijklmnopqrstuvwxyz" if near.isalpha() else "0123456789")
+    )
     return value[:i] + (near.upper() if value[i].isupper() else near) + value[i + 1 :]
 
 
@@ -122,7 +124,12 @@ CHOOSING = ("typo", "space", "O for 0", "other column")
 
 
 def make(
-    own: set[str], later: Sequence[str], others: Sequence[Sequence[str]], draw: random.Random, closed: bool = True, number: int = 8
+    own: set[str],
+    later: Sequence[str],
+    others: Sequence[Sequence[str]],
+    draw: random.Random,
+    closed: bool,
+    number: int,
 ) -> list[tuple[str, str]]:
     """Mistakes (kind, text) made of values not fitted on, none of which occurs in the column."""
     distinct = list(dict.fromkeys(later))

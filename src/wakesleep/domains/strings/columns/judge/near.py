@@ -44,7 +44,7 @@ class Neighbours:
         if text in self.deleted:
             return True
         found = deletions(text)
-        return not self.texts.isdisjoint(found) or any(self.deleted[d] > 1 for d in found)
+        return not self.texts.isdisjoint(found) or max(map(self.deleted.__getitem__, found), default=0) > 1
 
 
 class Beginnings:

@@ -1,5 +1,6 @@
 """How often later rows of a column are news at each level, given the earlier ones, in row order and at random."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -104,10 +105,12 @@ class Rates:
     @classmethod
     def restore(cls, given: Mapping[str, Any], number: int) -> "Rates":
         """The rates that `as_dict` described, which must be probabilities at `number` levels."""
-        found = [np.array(given[k], float) for k in ("fresh", "rows", "alone")]
-        if any(x.shape != (number,) or not ((x > 0) & (x < 1)).all() for x in found):
+        fresh, rows, alone = (np.array(given[k], float) for k in ("fresh", "rows", "alone"))
+        trials = float(given["trials"])
+        shaped = all(x.shape == (number,) and ((x > 0) & (x < 1)).all() for x in (fresh, rows, alone))
+        if not shaped or not 0 <= trials < math.inf:
             raise ValueError("rates are not probabilities")
-        return cls(*found, float(given["trials"]))
+        return cls(fresh, rows, alone, trials)
 
 
 def measure(rows: Rows, birth: np.ndarray, shared: np.ndarray) -> Rates:

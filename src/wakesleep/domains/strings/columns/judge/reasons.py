@@ -49,8 +49,9 @@ def _resemblance(column: Column, value: str) -> str:
         "lookalike": "a known value with characters that look alike",
         "undoubled": "a known value but for a doubled character",
     }
+    least = max(RAREST_NEWS, 1 / (column.distinct + 0.5))
     for level, phrase in likeness.items():
-        if not _new(column, level, value) and 1 - column.rates.alone[LEVELS.index(level)] < RAREST_NEWS:
+        if not _new(column, level, value) and 1 - column.rates.alone[LEVELS.index(level)] < least:
             return phrase
     if column.near.values.near(value) and column.near.inside[:, 0].mean() < RAREST_NEWS:
         return "one character off a known value"

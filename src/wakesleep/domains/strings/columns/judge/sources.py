@@ -33,9 +33,13 @@ def read_tables(folder: Path) -> Iterator[tuple[str, Table]]:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             rows = list(csv.reader(file, delimiter="\t" if path.suffix == ".tsv" else ","))
         names = rows[0] if rows else []
-        yield path.stem, {
-            name or str(i): [row[i] for row in rows[1:] if i < len(row) and row[i] != ""] for i, name in enumerate(names)
-        }
+        yield (
+            path.stem,
+            {
+                name or str(i): [row[i] for row in rows[1:] if i < len(row) and row[i] != ""]
+                for i, name in enumerate(names)
+            },
+        )
 
 
 def is_text(values: Sequence[str]) -> bool:

@@ -17,9 +17,17 @@ from typing import Any
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge import sources
-from wakesleep.domains.strings.columns.judge.examples import Examples, of_concepts, of_tables
-from wakesleep.domains.strings.columns.judge.fitting import CAUTION, SHARES, Settings, fit_net, judged, thresholds
-from wakesleep.domains.strings.columns.judge.net import WEIGHTS, Net, Weights
+from wakesleep.domains.strings.columns.judge.examples import (
+    DERIVED,
+    STRANGER,
+    Examples,
+    of_concepts,
+    of_tables,
+    read_examples,
+    write_examples,
+)
+from wakesleep.domains.strings.columns.judge.fitting import ALARMS, Settings, fit_net, judged, offset, thresholds
+from wakesleep.domains.strings.columns.judge.net import WEIGHTS, Net, Weights, read_weights
 from wakesleep.errors import Refusal
 
 FOLDS = 5
@@ -31,27 +39,37 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=WEIGHTS)
     parser.add_argument("--folds", type=Path, help="where to write the weights of each fold")
+    parser.add_argument("--examples", type=Path, help="where to keep the examples, or to read those kept before")
+    parser.add_argument("--recalibrate", action="store_true", help="keep the networks and fit their thresholds anew")
     options = parser.parse_args()
-    examples = make_examples()
-    fold_nets = fit_folds(examples, Settings())
+    if options.recalibrate and not options.folds:
+        raise Refusal("--recalibrate needs --folds with the networks of each fold.")
+    examples = make_examples(options.examples)
+    if options.recalibrate:
+        net, fold_nets = read_weights(options.output).net, [w.net for w in read_folds(options.folds)]
+    else:
+        fold_nets, net = fit_folds(examples, Settings()), fit_net(examples, Settings())
     folds = calibrated(fold_nets, examples)
-    net = fit_net(examples, Settings())
     alarms = [judged(fold_nets[fold_of(examples)[e.table]], e) for e in examples if e.table and e.way == CALIBRATION]
-    shipped = Weights(net, np.array(SHARES), thresholds(alarms), card(examples, folds))
+    shipped = Weights(net, np.array(list(ALARMS)), thresholds(alarms), card(examples, folds))
     shipped.write(options.output)
     print(json.dumps(shipped.card, indent=1))
     if options.folds:
         options.folds.write_text(json.dumps([w.as_dict() for w in folds]) + "\n", encoding="utf-8")
 
 
-def make_examples() -> list[Examples]:
-    """The examples of the tables and of the concepts in the data folder."""
+def make_examples(kept: Path | None = None) -> list[Examples]:
+    """The examples of the tables and of the concepts in the data folder, or those that this module kept in a file."""
+    if kept and kept.exists():
+        return read_examples(kept)
     folder = sources.data_folder()
     concepts = sources.read_concepts(folder / "string_concepts")
     start = time.process_time()
     found = list(of_tables(sources.text_tables(folder / "tables"), concepts))
     found += of_concepts(concepts)
     print(f"{len(found)} columns cut, {time.process_time() - start:.0f} CPU seconds", flush=True)
+    if kept:
+        write_examples(kept, found)
     return found
 
 
@@ -70,7 +88,9 @@ def read_folds(path: Path) -> list[Weights]:
     try:
         return [Weights.restore(w) for w in json.loads(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Refusal(f"{path} does not hold the weights of folds ({error}): train them with --folds {path}.") from error
+        raise Refusal(
+            f"{path} does not hold the weights of folds ({error}): train them with --folds {path}."
+        ) from error
 
 
 def fit_folds(examples: Sequence[Examples], settings: Settings, columns: np.ndarray | None = None) -> list[Net]:
@@ -87,7 +107,7 @@ def calibrated(nets: Sequence[Net], examples: Sequence[Examples]) -> list[Weight
     folds = fold_of(examples)
     alarms = [(folds[e.table], judged(nets[folds[e.table]], e)) for e in examples if e.table and e.way == CALIBRATION]
     return [
-        Weights(net, np.array(SHARES), thresholds([a for f, a in alarms if f != fold]), {"fold": fold})
+        Weights(net, np.array(list(ALARMS)), thresholds([a for f, a in alarms if f != fold]), {"fold": fold})
         for fold, net in enumerate(nets)
     ]
 
@@ -98,8 +118,12 @@ def card(examples: Sequence[Examples], folds: Sequence[Weights]) -> dict[str, An
     return {
         "data": "22 public tables and 3,285 string concepts (the collection and the paper's background columns)",
         "tables": sorted(at),
-        "columns": {"tables": len({(e.table, e.column) for e in examples if e.table}), "cut": len(examples)},
-        "settings": asdict(Settings()) | {"caution": CAUTION, "folds": FOLDS},
+        "columns": {
+            "tables": len({(e.table, e.column) for e in examples if e.table and not e.column.startswith(DERIVED)}),
+            "derived": len({(e.table, e.column) for e in examples if e.column.startswith(DERIVED)}),
+            "cut": len(examples),
+        },
+        "settings": asdict(Settings()) | {"folds": FOLDS},
         "out_of_fold": {
             way: measured([(folds[at[e.table]], e) for e in examples if e.table and e.way == way])
             for way in ("half", "random half", "ten")
@@ -113,9 +137,9 @@ def measured(pairs: Sequence[tuple[Weights, Examples]], share: float = 0.97) -> 
     for weights, e in pairs:
         z, w = judged(weights.net, e)
         alarms.append(float(w[z > weights.threshold(share)].sum()))
-        offset = float(weights.net(e.legitimate[:1])[0, 0] - z[0]) if len(z) else 0.0
-        wrong = weights.net(e.wrong)[:, 0] - offset > weights.threshold(share)
-        caught.append(float(np.mean([c for c, k in zip(wrong, e.kinds, strict=True) if k != "stranger"])))
+        wrong = weights.net(e.wrong)[:, 0] - offset(weights.net, e) > weights.threshold(share)
+        damaged = [c for c, k in zip(wrong.tolist(), e.kinds, strict=True) if k != STRANGER]
+        caught.append(float(np.mean(damaged)) if damaged else 1.0)
     alarm, detected = float(np.mean(alarms)), float(np.mean(caught))
     return {"alarms": round(alarm, 4), "detected": round(detected, 4), "score": round((1 - alarm + detected) / 2, 4)}
 
