@@ -137,7 +137,8 @@ def test_where_recognition_misses_mass_it_is_told_and_known_programs_mend_it(toy
     blind, truth = missing_mass(model), np.asarray(evaluate.exact(model, ALL_PROGRAMS, data))
     with pytest.warns(UserWarning, match="recognition misses mass"):
         poor = evaluate.importance(jax.random.key(0), blind, data, samples=200, known=False)
-    assert np.all(poor.doubtful | (np.abs(poor.log_p - truth) < 5 * poor.error + 1e-3))
+    assert np.any(poor.doubtful)
+    assert np.any(np.abs(poor.log_p - truth) > 5 * poor.error)  # why the error alone is not enough
     mended = evaluate.importance(jax.random.key(0), blind, data, samples=200)
     np.testing.assert_allclose(mended.log_p, truth, atol=1e-4)
     assert not np.any(mended.doubtful)

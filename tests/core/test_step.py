@@ -40,9 +40,8 @@ def test_the_bound_is_the_mean_over_observations_that_have_a_program(batch_size)
     model, odd, data = one_symbol_is_hopeless()
     found = rws(optax.sgd(0.0), 1)
     means = Means()
-    for state, info in fit(
-        found, found.init(model, data), data, key=jax.random.key(0), steps=40, batch_size=batch_size
-    ):
+    start = found.init(model, data)._replace(model=odd)
+    for state, info in fit(found, start, data, key=jax.random.key(0), steps=40, batch_size=batch_size):
         means.add(info, int(state.step) - means.count)
     proposal = -jax.nn.log_softmax(model.recognition.logits[0])
     low, high = -50 + float(proposal.min()), -50 + float(proposal.max())
@@ -76,7 +75,7 @@ class NanPrior(ToyPrior):
 
 
 @pytest.mark.parametrize(("part", "broken"), [("recognition", NanRecognition), ("prior", NanPrior)])
-@pytest.mark.parametrize("make", [lambda: mws(optax.adam(1e-2), 3, 2), lambda: rws(optax.adam(1e-2), 3)])
+@pytest.mark.parametrize("make", [lambda: mws(optax.sgd(1e-2), 3, 2), lambda: rws(optax.sgd(1e-2), 3)])
 def test_a_run_whose_gradient_is_nan_stops_and_names_the_part(toy, part, broken, make):
     model, data = toy
     odd = eqx.tree_at(lambda m: getattr(m, part), model, broken(getattr(model, part).logits))

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -18,7 +18,7 @@ from wakesleep.core.remember import parts, remember, rescore
 from wakesleep.core.wake import weigh
 from wakesleep.errors import Refusal, require_at_least
 
-SEARCH = {"memory_size": 10, "proposals": 100, "wakes": 3, "explore": 0.5}
+SEARCH: dict[str, Any] = {"memory_size": 10, "proposals": 100, "wakes": 3, "explore": 0.5}
 """The search for known programs where none are given."""
 LEAST_EFFECTIVE, MOST_PARETO_K = 10.0, 0.7
 """Beyond these the standard error of an estimate means little (Vehtari et al., 2024)."""
@@ -100,7 +100,7 @@ def importance(
 def _known(key: Key[Array, ""], model: Model, data: Observations, known: Memory | bool) -> Memory | None:
     """The known programs with their scores under the model."""
     if isinstance(known, bool):
-        return remember(jax.random.fold_in(key, len(data)), model, data, **SEARCH) if known else None  # type: ignore[arg-type]
+        return remember(jax.random.fold_in(key, len(data)), model, data, **SEARCH) if known else None
     if known.log_joint.shape[0] != len(data):
         raise Refusal(f"known has {known.log_joint.shape[0]} rows, but there are {len(data)} observations.")
     return rescore(model, known, data)

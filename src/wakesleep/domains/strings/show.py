@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Int
-from matplotlib.figure import Figure
+from matplotlib.figure import FigureBase
 
 from wakesleep.domains.strings.evaluator import Strings, as_text
 from wakesleep.domains.strings.language import text_of
@@ -22,7 +22,7 @@ def words(x: Strings) -> list[str]:
     return as_text(x)
 
 
-def picture(figure: Figure, x: Strings, programs: Any, evaluator: Any) -> None:
+def picture(figure: FigureBase, x: Strings, programs: Any, evaluator: Any) -> None:
     """The strings on the left, and on the right the best regexes, each with a bar for its probability."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.6))
     strings = as_text(x)
