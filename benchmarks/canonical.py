@@ -23,7 +23,7 @@ from wakesleep.domains.strings.columns import explain
 
 FRESH, MISSES, DRAWS = 200, 60, 3
 RECALL, ACCEPTED = 0.95, 0.05
-Rule = Callable[[Sequence[str]], Sequence[bool]]
+Rule = Callable[[Sequence[str]], Any]
 
 
 def by_regexes(regexes: Sequence[str]) -> Rule:

@@ -172,5 +172,8 @@ def test_pitman_yor_partitions_sum_to_one():
 
 
 def test_the_package_starts_without_jax():
-    code = "import sys, wakesleep.domains.strings.columns; sys.exit(any(m in sys.modules for m in ('jax', 'polars', 'rich')))"
+    code = (
+        "import sys, wakesleep.domains.strings.columns; "
+        "sys.exit(any(m in sys.modules for m in ('jax', 'polars', 'rich')))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
