@@ -4,7 +4,8 @@ import html
 import math
 import random
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,7 @@ from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.posterior import EFFORTS, Entry, Posterior, infer, null_marks
 from wakesleep.domains.strings.columns.records import as_record, from_record
 from wakesleep.domains.strings.columns.repetition import Rows, pitman_yor
+from wakesleep.domains.strings.columns.strays import strays_of
 from wakesleep.domains.strings.columns.wording import describe, notes
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 
@@ -23,6 +25,8 @@ MOST_PATTERNS, LEAST_PROBABILITY, SAMPLES = 5, 0.005, 5
 GENERALITIES = ("narrow", "usual", "wide")
 SHARE = 0.97
 MOST_OUTLIERS = 50
+MOST_FITS = 3
+"""A column is fitted again without its strays, and once more if others are seen then."""
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,12 @@ class Explanation:
     null_marks: tuple[str, ...]
     disagreement: float
     """Share of the column's own rows at which `matches` and `accepts` differ."""
+    stray_rows: int = 0
+    """Rows that programs and judge were not fitted to."""
 
     @property
     def distinct(self) -> int:
-        """The number of different values, nulls left out."""
+        """The number of different values, nulls and strays left out."""
         return len(self.posterior.rows.counts)
 
     @cached_property
@@ -138,6 +144,7 @@ class Explanation:
             "rows": self.rows,
             "nulls": self.nulls,
             "disagreement": self.disagreement,
+            "stray_rows": self.stray_rows,
         }
 
     def __repr__(self) -> str:
@@ -188,41 +195,49 @@ def explain(
     if not texts:
         raise Refusal(f"None of the {len(given)} values is a text: at least one is needed.")
     unwanted = [r for r in listed(reject) if r is not None]
-    posterior = infer(texts, effort, generality, unwanted)
-    return _finished(given, texts, posterior, seed)
+    return _finished(given, texts, lambda some: infer(some, effort, generality, unwanted), seed)
 
 
-def _finished(given: list[str | None], texts: list[str], posterior: Posterior, seed: int) -> Explanation:
+def _finished(
+    given: list[str | None], texts: list[str], infer: Callable[[list[str]], Posterior], seed: int
+) -> Explanation:
+    """Explains the texts; strays are left out of what programs and judge are fitted to, and judged with the others."""
     from wakesleep.domains.strings.columns.judge import fit
 
-    patterns = patterns_of(posterior, seed)
-    judge = fit(texts, posterior)
-    distinct = list(posterior.rows.counts)
-    verdicts = judge.accepts(distinct, SHARE)
-    outliers, differ = _outliers(given, distinct, np.asarray(verdicts, bool), posterior, judge)
-    marks = tuple(null_marks(distinct))
-    nulls = len(given) - len(texts)
-    return Explanation(patterns, posterior, judge, outliers, len(given), nulls, marks, differ)
+    kept = texts
+    for _ in range(MOST_FITS):
+        posterior = infer(kept)
+        judge = fit(kept, posterior)
+        strays = strays_of(kept, posterior, judge.oddities, infer)
+        if not strays:
+            break
+        kept = [t for t in kept if t not in strays]
+    outliers, differ = _outliers(given, Counter(texts), posterior, judge)
+    marks = tuple(null_marks(list(posterior.rows.counts)))
+    stray_rows = len(texts) - posterior.rows.total
+    patterns = patterns_of(posterior, seed, stray_rows)
+    return Explanation(
+        patterns, posterior, judge, outliers, len(given), len(given) - len(texts), marks, differ, stray_rows
+    )
 
 
 def _outliers(
-    given: list[str | None], distinct: list[str], verdicts: np.ndarray, posterior: Posterior, judge: Any
+    given: list[str | None], counts: dict[str, int], posterior: Posterior, judge: Any
 ) -> tuple[tuple[Outlier, ...], float]:
     """The values that are not accepted, and the share of rows at which the rule says otherwise."""
-    rule = Rule(posterior.entries[0].program)
-    counts = posterior.rows.counts
-    differ = sum(counts[v] for v, ok in zip(distinct, verdicts, strict=True) if bool(ok) != rule.accepts(v))
-    wrong = [v for v, ok in zip(distinct, verdicts, strict=True) if not ok][:MOST_OUTLIERS]
-    places: dict[str, list[int]] = {v: [] for v in wrong}
-    if wrong:
+    rule, distinct = Rule(posterior.entries[0].program), list(counts)
+    verdicts = dict(zip(distinct, map(bool, judge.accepts(distinct, SHARE)), strict=True))
+    differ = sum(counts[v] for v, ok in verdicts.items() if ok != rule.accepts(v))
+    places: dict[str, list[int]] = {v: [] for v in [v for v, ok in verdicts.items() if not ok][:MOST_OUTLIERS]}
+    if places:
         for i, v in enumerate(given):
             if v in places:
                 places[v].append(i)
     found = tuple(Outlier(v, tuple(rows), judge.why(v)) for v, rows in places.items())
-    return found, differ / posterior.rows.total
+    return found, differ / sum(counts.values())
 
 
-def patterns_of(posterior: Posterior, seed: int) -> tuple[Pattern, ...]:
+def patterns_of(posterior: Posterior, seed: int, stray_rows: int = 0) -> tuple[Pattern, ...]:
     """The programs of the posterior as patterns; those with the same regex are one, named by the best."""
     rng = random.Random(seed)
     found: dict[str, tuple[Entry, float]] = {}
@@ -231,19 +246,18 @@ def patterns_of(posterior: Posterior, seed: int) -> tuple[Pattern, ...]:
         best, mass = found.get(regex, (entry, 0.0))
         found[regex] = (best, mass + weight)
     kept = [(r, e, w) for r, (e, w) in found.items() if w >= LEAST_PROBABILITY][:MOST_PATTERNS]
-    return tuple(_pattern(regex, entry, weight, posterior, rng) for regex, entry, weight in kept)
+    total = posterior.rows.total + stray_rows
+    return tuple(_pattern(regex, entry, weight, posterior, total, rng) for regex, entry, weight in kept)
 
 
-def _pattern(regex: str, entry: Entry, weight: float, posterior: Posterior, rng: random.Random) -> Pattern:
+def _pattern(regex: str, entry: Entry, weight: float, posterior: Posterior, total: int, rng: random.Random) -> Pattern:
     node: Node = entry.program
     rule = re.compile(regex)
     counts = posterior.rows.counts
     covered = sum(c for v, c in counts.items() if rule.fullmatch(v))
     samples = tuple(node.sample(rng) for _ in range(SAMPLES))
     said = describe(node)
-    return Pattern(
-        regex, weight, said, tuple(notes(node)), covered / posterior.rows.total, node.exact, entry.closed, samples
-    )
+    return Pattern(regex, weight, said, tuple(notes(node)), covered / total, node.exact, entry.closed, samples)
 
 
 def restore(stored: dict[str, Any]) -> Explanation:
@@ -265,8 +279,9 @@ def restore(stored: dict[str, Any]) -> Explanation:
         outliers = tuple(Outlier(str(v), tuple(map(int, r)), str(w)) for v, r, w in stored["outliers"])
         judge = restore_judge(stored["judge"])
         return Explanation(
-            patterns_of(posterior, 0), posterior, judge, outliers, int(stored["rows"]), int(stored["nulls"]),
-            tuple(null_marks(list(counts))), float(stored["disagreement"]),
+            patterns_of(posterior, 0, stray_rows := int(stored["stray_rows"])), posterior, judge, outliers,
+            int(stored["rows"]), int(stored["nulls"]), tuple(null_marks(list(counts))), float(stored["disagreement"]),
+            stray_rows,
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
         raise Refusal(f"The stored explanation cannot be read: {fault}.") from fault
