@@ -12,7 +12,7 @@ NAMES = [f"{a} {b}" for a in ("Ann", "Robert", "Eve", "Maria", "John") for b in 
 
 @pytest.mark.parametrize("wrong", ["ORD-1044l", "ord-10441", "ORD 10441", "22.04.2024", "guest"])
 def test_one_value_of_another_form_is_an_outlier_and_not_part_of_the_pattern(wrong):
-    values = ORDERS[:20] + [wrong] + ORDERS[20:]
+    values = [*ORDERS[:20], wrong, *ORDERS[20:]]
     found = explain(values)
     assert found.patterns[0].regex == "^ORD-[0-9]{5}$"
     assert [(o.value, o.rows) for o in found.outliers] == [(wrong, (20,))]

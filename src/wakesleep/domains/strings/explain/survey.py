@@ -14,8 +14,8 @@ from wakesleep.domains.strings.explain.exports import EXPORTS
 from wakesleep.errors import Refusal, require_one_of
 
 LEAST_PROBABILITY_SHOWN = 0.05
-LONGEST_PATTERN_SHOWN, LONGEST_SAMPLE_SHOWN = 160, 40
-SAMPLES_SHOWN, OUTLIERS_SHOWN, ROWS_NAMED = 3, 3, 3
+LONGEST_PATTERN_SHOWN, LONGEST_WORDS_SHOWN, LONGEST_SAMPLE_SHOWN = 100, 80, 30
+SAMPLES_SHOWN, OUTLIERS_SHOWN, ROWS_NAMED = 2, 3, 3
 MOST_VIOLATIONS = 10_000
 """Different values of one column that are told; all are counted."""
 FREE_TEXT = "free text"
@@ -67,14 +67,15 @@ class Survey(Explanation):
         """Returns what else there is to say of a column: common parts, nulls, and values that do not fit."""
         best = found.patterns[0]
         notes = [*best.notes]
-        if best.coverage < 1:
-            notes.append(f"{100 * best.coverage:.1f} % of the rows match it")
+        unmatched = round((1 - best.coverage) * (found.rows - found.nulls))
+        if unmatched > sum(len(o.rows) for o in found.outliers):
+            notes.append(f"{100 * best.coverage:.1f} % of the rows match")
         if found.nulls:
             notes.append(f"{found.nulls} of {found.rows} rows are empty")
         for outlier in found.outliers[:OUTLIERS_SHOWN]:
             where = ", ".join(str(self.numbers[i]) for i in outlier.rows[:ROWS_NAMED])
             more = " ..." if len(outlier.rows) > ROWS_NAMED else ""
-            notes.append(f"does not fit: {outlier.value!r} (row {where}{more}): {outlier.why}")
+            notes.append(f"does not fit: {outlier.value!r} (row {where}{more}), {outlier.why}")
         if (left := len(found.outliers) - OUTLIERS_SHOWN) > 0:
             notes.append(f"and {left} more values do not fit")
         return notes
@@ -127,16 +128,18 @@ def _why(known: Explained, value: str | None) -> str:
 
 
 def _said(p: Pattern) -> str:
-    """Returns a pattern and its words, one below the other."""
-    if p.description == FREE_TEXT:
-        return FREE_TEXT
-    regex = p.regex if len(p.regex) <= LONGEST_PATTERN_SHOWN else p.regex[: LONGEST_PATTERN_SHOWN - 1] + "…"
-    return f"{regex}\n{p.description}"
+    """Returns a pattern in words with its regex below; a list of values, or free text, says enough in words."""
+    words = _cut(p.description, LONGEST_WORDS_SHOWN)
+    return words if p.closed or p.description == FREE_TEXT else f"{_cut(p.regex, LONGEST_PATTERN_SHOWN)}\n{words}"
 
 
 def _samples(p: Pattern) -> str:
-    drawn = [s if len(s) <= LONGEST_SAMPLE_SHOWN else s[: LONGEST_SAMPLE_SHOWN - 1] + "…" for s in p.samples]
-    return ", ".join(drawn[:SAMPLES_SHOWN])
+    drawn = dict.fromkeys(_cut(s, LONGEST_SAMPLE_SHOWN) for s in p.samples)
+    return ", ".join(list(drawn)[:SAMPLES_SHOWN])
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def survey(table: Table, effort: str, generality: str, reject: tuple[str, ...], report: Report) -> Survey:
