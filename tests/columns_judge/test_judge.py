@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from wakesleep.domains.strings.columns.judge import fit, restore
+from wakesleep.domains.strings.columns.posterior import infer
 from wakesleep.errors import Refusal
 
 DRAW = random.Random(4)
@@ -89,6 +90,13 @@ def test_a_stored_judge_judges_alike(orders, states):
         np.testing.assert_allclose(again.evidence(values), judge.evidence(values), rtol=1e-5)
         assert again.threshold(0.97) == judge.threshold(0.97)
         assert [again.why(v) for v in values] == [judge.why(v) for v in values]
+
+
+def test_a_judge_with_programs_is_stored_and_judges_alike():
+    judge, values = fit(ORDERS, infer(ORDERS)), ["ORD-10441", "ORD-1044l", "x", ""]
+    again = restore(json.loads(json.dumps(judge.as_dict())))
+    np.testing.assert_allclose(again.evidence(values), judge.evidence(values), atol=0.01)
+    assert judge.accepts(values).tolist() == [True, False, False, False]
 
 
 def test_a_large_column_is_stored_in_bounded_size():

@@ -17,6 +17,8 @@ ODD = 4.0
 """Log-odds of an error, beside the other values, from which a value fitted on once is an oddity.
 
 Chosen on tables out of fold: one row in 1,000 to 2,000 is one, and 7 in 10 planted errors are."""
+MOST_LEFT_OUT, MOST_LEFT_OUT_OF = 5, 60
+"""Values that are judged by a column fitted without them, and the most distinct values of such a column."""
 LEAST_ROWS = 20
 """Rows from which values fitted on may be oddities."""
 MOST_CACHED = 200_000
@@ -114,13 +116,30 @@ def fit(values: Sequence[Any], posterior: Any = None, weights: Weights | None = 
         raise Refusal("A judge needs at least one value of the column, but none was given.")
     column, weights = Column.fit(values), weights or shipped()
     later, weight = column.backtest(MOST_BACKTESTED)
-    once, values = column.seen_once()
+    once, alone = column.seen_once()
     log_odds = own_log_odds(weights.net, once)
     late = own_log_odds(weights.net, later)
     offset = offset_of((late, weight), (log_odds, np.full(len(once), 1 / column.rows.total)), column.total)
-    odd = {v: z for v, z in zip(values, log_odds.tolist(), strict=True) if z > ODD and column.total >= LEAST_ROWS}
+    odd = find_oddities(column, weights, dict(zip(alone, log_odds.tolist(), strict=True)), values)
     program = None if posterior is None else Program.fit(posterior, column.rows.values)
     return Judge(column, program, weights, offset, odd)
+
+
+def find_oddities(
+    column: Column, weights: Weights, alone: Mapping[str, float], values: Sequence[str]
+) -> dict[str, float]:
+    """The values seen once that would be called errors beside the others, with their log-odds.
+
+    In a column of few distinct values a value weighs in its own rates: the strangest are judged without themselves.
+    """
+    if column.total < LEAST_ROWS:
+        return {}
+    found = dict(alone)
+    if column.distinct <= MOST_LEFT_OUT_OF:
+        for value in sorted(alone, key=lambda v: -alone[v])[:MOST_LEFT_OUT]:
+            rest = Column.fit([v for v in values if v != value])
+            found[value] = float(own_log_odds(weights.net, rest.features([value]))[0])
+    return {v: z for v, z in found.items() if z > ODD}
 
 
 def features_of(column: Column, program: Program | None, values: Sequence[str]) -> np.ndarray:
