@@ -20,13 +20,13 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from wakesleep.core.compilation import keep_compiled
 from wakesleep.core.fit import fit
 from wakesleep.core.keys import fused
 from wakesleep.domains.characters.data import Settings, build, load
 from wakesleep.domains.characters.evaluator import SIDE, Renderer, closeness, pixels
 from wakesleep.paper.cells import make
 from wakesleep.paper.results import complete
-from wakesleep.core.compilation import keep_compiled
 
 # CPU milliseconds of the authors' code for an image and program, one core, batch 250.
 AUTHORS = {("MWS", 5): 4.24, ("MWS", 10): 7.0, ("RWS", 5): 6.8, ("RWS", 10): 6.56, ("VIMCO", 5): 7.04}

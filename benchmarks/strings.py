@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from plain_regex import probability
 
+from wakesleep.core.compilation import keep_compiled
 from wakesleep.core.keys import fused
 from wakesleep.core.model import over_programs
 from wakesleep.domains.strings.data import Concept, Settings, build, concepts, load
@@ -29,7 +30,6 @@ from wakesleep.domains.strings.evaluator import Regex, as_text
 from wakesleep.domains.strings.explain import explain_strings
 from wakesleep.domains.strings.language import tree_of
 from wakesleep.paper.results import Row, complete
-from wakesleep.core.compilation import keep_compiled
 
 Accept = Callable[..., Any]
 OTHERS, MEMBERS = 200, 50

@@ -31,7 +31,7 @@ from wakesleep.domains.strings.columns.judge.net import Weights
 from wakesleep.domains.strings.columns.judge.train import fold_numbers, read_folds
 from wakesleep.domains.strings.columns.posterior import infer
 from wakesleep.errors import Refusal
-from wakesleep.experiments.results import Row, complete
+from wakesleep.paper.results import Row, complete
 
 MOST_ROWS, MOST_LATER, TEN = 2000, 300, 10
 SHARES = (0.9, 0.95, 0.97, 0.99)

@@ -53,7 +53,9 @@ def table_paired(folder: Path) -> str:
     for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OURS, RIVALS):
         both = [[r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival)]
         if all(both):
-            lines.append([f"K = {k}, {ours} - {rival}", *(str(difference(both[0], both[1], c[0], c[1])) for c in COLUMNS[:4])])
+            lines.append(
+                [f"K = {k}, {ours} - {rival}", *(str(difference(both[0], both[1], c[0], c[1])) for c in COLUMNS[:4])]
+            )
     head = ["", *(title for *_, title in COLUMNS[:4])]
     caption = (
         "Mean difference in nats over the same concepts [95 % interval by the bootstrap over concepts, and over seeds "
