@@ -14,9 +14,10 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 def fill(text: str, folder: Path) -> str:
     """Returns the document with each marked table made anew from the results."""
-    from wakesleep.paper.figures import automata, characters, clusters, generalise, scale, strings, timeseries
+    from wakesleep.paper.figures import automata, characters, clusters, columns, generalise, scale, strings, timeseries
 
-    found = [module.TABLES for module in (clusters, strings, generalise, characters, timeseries, automata, scale)]
+    modules = (clusters, strings, columns, generalise, characters, timeseries, automata, scale)
+    found = [module.TABLES for module in modules]
     tables = {name: table for each in found for name, table in each.items()}
 
     def made(match: re.Match[str]) -> str:

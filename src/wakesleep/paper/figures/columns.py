@@ -1,0 +1,93 @@
+"""Tables of the benchmarks of columns, from their results files."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from wakesleep.errors import Refusal
+from wakesleep.paper.tables import markdown
+
+FITTED = {"half": "half of the rows", "ten": "ten values"}
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise Refusal(f"{path} cannot be read ({error}): run its benchmark first.") from None
+
+
+def table_tables(folder: Path) -> str:
+    """Validators on real tables: false alarms, errors detected and score, fitted on half of the rows and on ten."""
+    rows = [r for r in _read(folder / "benchmark-tables.json")["rows"] if r.get("validator")]
+    names = sorted({r["validator"] for r in rows}, key=lambda n: (not n.startswith("wakesleep"), n))
+    by = {(r["validator"], r["fitted"]): r for r in rows}
+    head = ["validator", *(f"{what}: {m}" for what in FITTED.values() for m in ("alarms", "detected", "score"))]
+    lines = [
+        [name, *(_number(by.get((name, f)), m) for f in FITTED for m in ("alarms", "detected", "score"))]
+        for name in names
+    ]
+    columns = max(r["columns"] for r in rows)
+    caption = (
+        f"{columns} text columns of 22 public tables. Alarms: share of later rows refused; detected: share of injected "
+        "errors refused; both are means over columns. Score: the mean of detected and 1 - alarms."
+    )
+    return markdown(head, lines) + "\n\n" + caption
+
+
+def _number(row: dict[str, Any] | None, measure: str) -> str:
+    return "" if row is None or row.get(measure) is None else f"{row[measure]:.3f}"
+
+
+def table_calibration(folder: Path) -> str:
+    """False alarms at each share, on random and on ordered halves."""
+    rows = [r for r in _read(folder / "benchmark-tables.json")["rows"] if r.get("share") is not None]
+    lines = [
+        [
+            r["calibration"],
+            f"{r['share']:.2f}",
+            f"{1 - r['share']:.2f}",
+            f"{r['alarms']:.3f}",
+            f"{r['columns_over_5']:.3f}",
+        ]
+        for r in rows
+    ]
+    return markdown(["halves", "share", "alarms asked for", "alarms", "columns with over 5 %"], lines)
+
+
+def table_canonical(folder: Path) -> str:
+    """Columns with a known right answer: the share that each rule gets right."""
+    rows = _read(folder / "benchmark-canonical.json")["table"]
+    keys = [(n, part) for n in sorted({r["examples"] for r in rows}) for part in ("develop", "held out")]
+    by = {(r["rule"], r["examples"], r["part"]): r for r in rows}
+    names = list(dict.fromkeys(r["rule"] for r in rows))
+    lines = [[name, *(_number(by.get((name, *key)), "right") for key in keys)] for name in names]
+    caption = "Share of columns with recall of at least .95 and at most .05 of the near misses accepted."
+    return markdown(["rule", *(f"{n} examples, {part}" for n, part in keys)], lines) + "\n\n" + caption
+
+
+def table_speed(folder: Path) -> str:
+    """CPU seconds of whole processes, and values judged in a CPU second."""
+    rows = _read(folder / "benchmark-columns-speed.json")["rows"]
+    costs = [r for r in rows if "tool" in r]
+    lines = [
+        [
+            f"{r['tool']}, {r['columns']} columns",
+            f"{r['cpu_seconds']:.2f}",
+            f"{r['ratio_to_rexpy']:.2f}",
+            str(r["peak_mb"]),
+        ]
+        for r in costs
+    ]
+    rates = ", ".join(f"{r['values_a_cpu_second']:,} ({r['accepts']})" for r in rows if "accepts" in r)
+    caption = f"Columns of 1,000 rows. `accepts` judges so many values in a CPU second: {rates}."
+    return markdown(["process", "CPU seconds", "ratio to rexpy", "peak MB"], lines) + "\n\n" + caption
+
+
+TABLES: dict[str, Callable[[Path], str]] = {
+    "columns-tables": table_tables,
+    "columns-calibration": table_calibration,
+    "columns-canonical": table_canonical,
+    "columns-speed": table_speed,
+}
