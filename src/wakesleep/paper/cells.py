@@ -20,6 +20,7 @@ MAKE: dict[str, Callable[[optax.GradientTransformation, int], Algorithm]] = {
     "MWS+both": lambda o, k: mws(o, *split(k), recognition="both"),
     "MWS-tail": lambda o, k: mws(o, *split(k), tail=True),
     "MWS-tail+both": lambda o, k: mws(o, *split(k), recognition="both", tail=True),
+    "MWS-tail+fantasy": lambda o, k: mws(o, *split(k), recognition="fantasy", tail=True),
     "MWS-revise+both": lambda o, k: mws(o, *split(k), recognition="both", revise=0.5),
     "MWS-plain": lambda o, k: mws(o, *split(k), explore=0.0),
     "MWS-expected": lambda o, k: mws(o, *split(k), replay="expected"),

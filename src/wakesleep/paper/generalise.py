@@ -54,6 +54,7 @@ class Plan(strings.Plan):
         "RWS",
         "RWS+fantasy",
         "VIMCO",
+        "MWS-tail+fantasy",
         "MWS",
         "MWS+both",
         "MWS-tail",
