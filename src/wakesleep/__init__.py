@@ -1,7 +1,7 @@
 """Learning generative programs with Memoised Wake-Sleep.
 
 The names below are imported when first used, so that `import wakesleep` and `wakesleep --help` cost
-nothing. The training loop is `wakesleep.fit`.
+nothing.
 """
 
 from importlib import import_module
@@ -16,18 +16,30 @@ _HOMES = {
     "Recognition": "core.model",
     "Observations": "core.model",
     "Batch": "core.model",
+    "dream": "core.model",
     "Memory": "core.memory",
     "Weighted": "core.memory",
-    "Algorithm": "core.algorithms",
-    "State": "core.algorithms",
+    "Algorithm": "core.step",
+    "State": "core.step",
+    "Info": "core.step",
+    "algorithm": "core.step",
+    "report": "core.step",
     "mws": "core.algorithms",
     "rws": "core.algorithms",
     "vimco": "core.algorithms",
+    "check": "core.check",
     "fit": "core.fit",
-    "importance": "core.evaluate",
+    "insert": "core.insert",
+    "pretrain": "core.pretrain",
+    "TokenPrior": "core.networks",
+    "LstmWriter": "core.networks",
+    "grammar": "core.networks",
+    "TokenRecognition": "core.recognition",
+    "importance": "core.importance",
     "exact": "core.evaluate",
     "refined": "core.evaluate",
     "posterior": "core.evaluate",
+    "remember": "core.remember",
     "explain_strings": "domains.strings.explain",
     "explain_series": "domains.timeseries.explain",
 }

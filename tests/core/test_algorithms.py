@@ -215,7 +215,7 @@ def test_revising_goes_on_from_what_is_remembered(toy):
     model, data = toy
     stepping = eqx.tree_at(lambda m: m.recognition, model, Stepping(model.recognition.logits))
     algorithm = mws(optax.sgd(0.0), PROGRAMS, 20, revise=0.9)
-    state, reached = algorithm.init(stepping, data), []
+    state, reached = algorithm.init(model, data)._replace(model=stepping), []
     for t in range(PROGRAMS):
         state, _ = algorithm.step(jax.random.key(t), state, batch_of(data, range(8)))
         found = np.where(np.isfinite(np.asarray(state.memory.log_joint)), state.memory.programs[..., 0], -1)

@@ -2,12 +2,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
-from tests.toy import ALL_PROGRAMS, PROGRAMS
+from tests.toy import ALL_PROGRAMS, PROGRAMS, SYMBOLS
 from wakesleep.core import evaluate
+from wakesleep.core import importance as importance_module
 from wakesleep.core import memory as mem
 from wakesleep.core.memory import Memory, Weighted
 from wakesleep.core.model import Evaluator, Model, Observations, Prior, Recognition, score
+from wakesleep.errors import Refusal
 
 
 class Fitted(Evaluator):
@@ -49,23 +52,23 @@ def test_exact_equals_the_sum_over_programs(toy):
 def test_the_importance_bound_lies_within_its_error_of_the_truth(toy):
     model, data = toy
     truth = np.asarray(evaluate.exact(model, ALL_PROGRAMS, data))
-    bound = evaluate.importance(jax.random.key(0), model, data, samples=4050, chunk=100)
+    bound = evaluate.importance(jax.random.key(0), model, data, samples=4050, chunk=100, known=False)
     assert np.all(np.abs(bound.log_p - truth) < 4 * bound.error + 1e-6)
     assert bound.standard_error < 0.02
-    few = [evaluate.importance(jax.random.key(s), model, data, samples=1).mean for s in range(30)]
+    few = [evaluate.importance(jax.random.key(s), model, data, samples=1, known=False).mean for s in range(30)]
     assert np.mean(few) < truth.mean()
 
 
 def test_the_error_shrinks_as_the_square_root_of_samples(toy):
     model, data = toy
-    small, large = (evaluate.importance(jax.random.key(1), model, data, samples=s) for s in (100, 10_000))
+    small, large = (evaluate.importance(jax.random.key(1), model, data, samples=s, known=False) for s in (100, 10_000))
     assert 5 < small.standard_error / large.standard_error < 20
 
 
 def test_refining_recognition_raises_the_bound_and_leaves_the_model_alone(toy):
     model, data = toy
     poor = eqx.tree_at(lambda m: m.recognition.logits, model, 3 * model.recognition.logits)
-    before = evaluate.importance(jax.random.key(0), poor, data, samples=50).mean
+    before = evaluate.importance(jax.random.key(0), poor, data, samples=50, known=False).mean
     bounds = evaluate.refined(
         jax.random.key(0), poor, data, samples=50, steps=300, particles=10, batch_size=4, learning_rate=0.03
     )
@@ -115,11 +118,62 @@ def test_known_programs_are_summed_exactly_and_a_fresh_memory_is_a_bound(toy):
     assert np.all(bound < truth)
     some = evaluate.importance(jax.random.key(0), model, data, samples=4050, known=found)
     assert np.all(np.abs(some.log_p - truth) < 4 * some.error + 1e-6)
-    assert some.standard_error < evaluate.importance(jax.random.key(0), model, data, samples=4050).standard_error
+    without = evaluate.importance(jax.random.key(0), model, data, samples=4050, known=False)
+    assert some.standard_error < without.standard_error
     every = evaluate.remember(jax.random.key(2), model, data, memory_size=PROGRAMS + 2, proposals=500, wakes=20)
     exact = evaluate.importance(jax.random.key(0), model, data, samples=1, known=every)
     np.testing.assert_allclose(exact.log_p, truth, atol=1e-5)
     np.testing.assert_allclose(exact.error, 0.0, atol=1e-6)
+
+
+def missing_mass(model):
+    """Recognition that almost never proposes the programs 1 to 4."""
+    lone = jnp.where(jnp.arange(PROGRAMS) == 0, 0.0, -6.0)[None].repeat(SYMBOLS, 0)
+    return eqx.tree_at(lambda m: m.recognition.logits, model, lone)
+
+
+def test_where_recognition_misses_mass_it_is_told_and_known_programs_mend_it(toy):
+    model, data = toy
+    blind, truth = missing_mass(model), np.asarray(evaluate.exact(model, ALL_PROGRAMS, data))
+    with pytest.warns(UserWarning, match="recognition misses mass"):
+        poor = evaluate.importance(jax.random.key(0), blind, data, samples=200, known=False)
+    assert np.any(poor.doubtful)
+    assert np.any(np.abs(poor.log_p - truth) > 5 * poor.error)  # why the error alone is not enough
+    mended = evaluate.importance(jax.random.key(0), blind, data, samples=200)
+    np.testing.assert_allclose(mended.log_p, truth, atol=1e-4)
+    assert not np.any(mended.doubtful)
+
+
+def test_stale_scores_of_known_programs_are_not_used(toy):
+    model, data = toy
+    known = evaluate.remember(jax.random.key(2), model, data, memory_size=PROGRAMS, proposals=500, wakes=5)
+    stale = known._replace(log_joint=known.log_joint + 3.0)
+    found = evaluate.importance(jax.random.key(0), model, data, samples=10, known=stale)
+    np.testing.assert_allclose(found.log_p, evaluate.exact(model, ALL_PROGRAMS, data), atol=1e-5)
+    with pytest.raises(Refusal, match="known has 8 rows"):
+        evaluate.importance(jax.random.key(0), model, data[jnp.arange(3)], samples=10, known=known)
+
+
+def test_importance_sampling_is_compiled_once_for_equal_shapes(toy, monkeypatch):
+    model, data = toy
+    traced, weigh = [], importance_module.weigh
+    monkeypatch.setattr(importance_module, "weigh", lambda *a: traced.append(1) or weigh(*a))
+    for seed in range(3):
+        changed = eqx.tree_at(lambda m: m.prior.logits, model, model.prior.logits + seed)
+        evaluate.importance(jax.random.key(seed), changed, data, samples=77, chunk=11, known=False)
+    assert len(traced) == 1
+
+
+@pytest.mark.parametrize("shape", [0.2, 0.5, 1.0])
+def test_the_pareto_shape_of_pareto_weights_is_found(shape):
+    """Against weights of a known tail: u^-k has a generalised Pareto tail of shape k."""
+    w = np.sort(np.random.default_rng(0).uniform(size=20_000) ** -shape)[::-1]
+    assert abs(importance_module.pareto_shape(np.log(w[: 3 * 141 + 1])) - shape) < 0.12
+
+
+def test_equal_or_missing_weights_have_no_pareto_shape():
+    assert np.isnan(importance_module.pareto_shape(np.zeros(30)))
+    assert np.isnan(importance_module.pareto_shape(np.full(30, -np.inf)))
 
 
 def test_what_a_remembered_program_carries_is_refined_with_every_wake():

@@ -36,7 +36,7 @@ def test_sleep_scores_no_program(toy):
     model, data = toy
     unscored = Unscored(model.evaluator.logits, model.evaluator.possible)
     unscored = eqx.tree_at(lambda m: m.evaluator, model, unscored)
-    sleeping = sleep(optax.adam(0.01))
+    sleeping = sleep(optax.sgd(0.01))
     state = sleeping.init(model, data)._replace(model=unscored)
     state, info = sleeping.step(jax.random.key(0), state, Batch(jax.numpy.arange(3), data.x[:3]))
     assert np.isfinite(info.bound)

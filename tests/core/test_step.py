@@ -31,18 +31,17 @@ class Flat(ToyPrior):
 
 def one_symbol_is_hopeless():
     model = toy_model(jax.random.key(2), [[True] * (SYMBOLS - 1) + [False] for _ in range(PROGRAMS)])
-    model = Model(Flat(model.prior.logits), Fifty(model.evaluator.logits, model.evaluator.possible), model.recognition)
-    return model, Observations(jnp.asarray([0, SYMBOLS - 1] * 10))
+    odd = Model(Flat(model.prior.logits), Fifty(model.evaluator.logits, model.evaluator.possible), model.recognition)
+    return model, odd, Observations(jnp.asarray([0, SYMBOLS - 1] * 10))
 
 
 @pytest.mark.parametrize("batch_size", [1, 4, 20])
 def test_the_bound_is_the_mean_over_observations_that_have_a_program(batch_size):
-    model, data = one_symbol_is_hopeless()
+    model, odd, data = one_symbol_is_hopeless()
     found = rws(optax.sgd(0.0), 1)
     means = Means()
-    for state, info in fit(
-        found, found.init(model, data), data, key=jax.random.key(0), steps=40, batch_size=batch_size
-    ):
+    start = found.init(model, data)._replace(model=odd)
+    for state, info in fit(found, start, data, key=jax.random.key(0), steps=40, batch_size=batch_size):
         means.add(info, int(state.step) - means.count)
     proposal = -jax.nn.log_softmax(model.recognition.logits[0])
     low, high = -50 + float(proposal.min()), -50 + float(proposal.max())
@@ -51,10 +50,11 @@ def test_the_bound_is_the_mean_over_observations_that_have_a_program(batch_size)
 
 
 def test_where_no_observation_has_a_program_the_bound_is_minus_infinity():
-    model, _ = one_symbol_is_hopeless()
+    model, odd, _ = one_symbol_is_hopeless()
     data = Observations(jnp.full(4, SYMBOLS - 1))
     found = rws(optax.sgd(0.0), 2)
-    *_, (_, info) = fit(found, found.init(model, data), data, key=jax.random.key(0), steps=3, batch_size=2)
+    start = found.init(model, data)._replace(model=odd)
+    *_, (_, info) = fit(found, start, data, key=jax.random.key(0), steps=3, batch_size=2)
     assert float(info.bound) == -np.inf
     assert float(info.explained) == 0.0
     means = Means()
@@ -75,12 +75,12 @@ class NanPrior(ToyPrior):
 
 
 @pytest.mark.parametrize(("part", "broken"), [("recognition", NanRecognition), ("prior", NanPrior)])
-@pytest.mark.parametrize("make", [lambda: mws(optax.adam(1e-2), 3, 2), lambda: rws(optax.adam(1e-2), 3)])
+@pytest.mark.parametrize("make", [lambda: mws(optax.sgd(1e-2), 3, 2), lambda: rws(optax.sgd(1e-2), 3)])
 def test_a_run_whose_gradient_is_nan_stops_and_names_the_part(toy, part, broken, make):
     model, data = toy
-    model = eqx.tree_at(lambda m: getattr(m, part), model, broken(getattr(model, part).logits))
+    odd = eqx.tree_at(lambda m: getattr(m, part), model, broken(getattr(model, part).logits))
     found = make()
-    state = found.init(model, data)
+    state = found.init(model, data)._replace(model=odd)  # `init` would refuse it
     with pytest.raises(Refusal, match=f"gradient of {part} was NaN"):
         list(fit(found, state, data, key=jax.random.key(0), steps=5, batch_size=4))
 

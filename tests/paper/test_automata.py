@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
@@ -72,3 +73,21 @@ def test_the_exact_posterior_finds_the_size_where_counting_takes_the_widest():
     assert abs(best.noise - settings.noise) < 0.002
     assert set(np.asarray(counting(x, settings.sizes).rules.size).tolist()) == {7}
     assert recovered(Rule(true.size[None], true.table[None]), true, x, settings.sizes).tolist() == [1.0]
+
+
+def test_rules_recovered_are_those_of_the_smallest_and_the_greatest_k(tmp_path):
+    """Cells are written in the order in which they were computed, which need not be that of K."""
+    row = {"task": "hard", "algorithm": "MWS", "distance": 0.1, "distance_spread": 0.0, "seeds": 1, "steps": 1}
+    rows = [{**row, "K": k, "rules_recovered": k / 100} for k in (10, 2, 5)]
+    table = {"settings": {"observations": 3}, "rows": rows}
+    (tmp_path / "automata.json").write_text(json.dumps(table))
+    assert "| 2.0 % to 10.0 % |" in table_automata(tmp_path)
+
+
+@pytest.mark.parametrize("file", ["automata.json", "automata-counts.json"])
+def test_the_tables_of_the_documents_are_those_of_the_results(file):
+    root = Path(__file__).parents[2]
+    if not (root / "results").is_dir():
+        pytest.skip("the results files are not part of this copy")
+    table = table_automata(root / "results", file).split("\n\n")[0]
+    assert table in (root / "docs" / "automata.md").read_text()

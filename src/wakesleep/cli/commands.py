@@ -19,10 +19,10 @@ from wakesleep.cli.progress import Reporter
 from wakesleep.core import evaluate as ev
 from wakesleep.core import processes
 from wakesleep.core.algorithms import State
+from wakesleep.core.compilation import keep_compiled as cache_compilation
 from wakesleep.core.fit import data_mesh
 from wakesleep.core.keys import fused
 from wakesleep.core.processes import Place
-from wakesleep.data.downloads import cache
 from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 from wakesleep.paper.results import resize
@@ -33,12 +33,6 @@ from wakesleep.running.run import Config, Run
 from wakesleep.running.train import Job
 
 Rows = list[dict[str, Any]]
-
-
-def cache_compilation() -> None:
-    """Keeps compiled programs in the user's cache folder, so that a second start is quick."""
-    jax.config.update("jax_compilation_cache_dir", str(cache() / "xla"))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.3)
 
 
 def train(given: dict[str, Any], output: Path | None, place: Place, console: Console) -> dict[str, Any] | None:

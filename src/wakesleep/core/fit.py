@@ -18,6 +18,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Key
 
 from wakesleep.core import processes
+from wakesleep.core.collapse import Watch
+from wakesleep.core.compilation import keep_compiled
 from wakesleep.core.keys import draw_rows, fused
 from wakesleep.core.model import Batch, Model, Observations, Tree
 from wakesleep.core.step import PARTS, Algorithm, Info, State, average, weigh_report
@@ -50,12 +52,20 @@ def fit(
     axis. A yielded state is consumed by the next steps: read it at once, or copy what must last. So is the
     given one if `consume` says so, which saves the room of a copy.
     """
+    keep_compiled()
     mesh = mesh or data_mesh(1)
     check_batch(len(data), batch_size, mesh.size)
     seeds = key.ndim == 1
     advance = compile_steps(algorithm, batch_size, mesh, seeds)
     state = state if consume else copied(state)
-    yield from go_on(advance, place(state, mesh, seeds), shard(data, mesh), key, steps, every)
+    state, data = place(state, mesh, seeds), shard(data, mesh)
+    watched = state.memory is not None and mesh.size == 1 and not seeds
+    watch, done = Watch(len(data), batch_size), int(np.max(state.step))
+    for state, info in go_on(advance, state, data, key, steps, every):
+        if watched:
+            watch.see(state, info, int(state.step) - done, data)
+            done = int(state.step)
+        yield state, info
 
 
 def go_on(

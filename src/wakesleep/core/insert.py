@@ -15,7 +15,7 @@ from wakesleep.core.wake import enter
 from wakesleep.errors import Refusal
 
 
-def insert(state: State, rows: Any, programs: Program, data: Observations) -> State:
+def insert(state: State, rows: Any, programs: Any, data: Observations) -> State:
     """The state with programs merged into the memories of some rows of the training data.
 
     `programs` has leaves [b, k, ...], k programs for each of the b different `rows`; leaves [b, ...] are one program
@@ -51,7 +51,7 @@ def _require_rows(rows: np.ndarray, memory_rows: int, n: int) -> None:
         raise Refusal("rows must differ: give all programs of a row at once.")
 
 
-def _fitting(programs: Program, held: Program, b: int) -> Program:
+def _fitting(programs: Any, held: Program, b: int) -> Program:
     """The programs as [b, k, ...] with the types of those in memory; refuses programs of another structure."""
     if jax.tree.structure(programs) != jax.tree.structure(held):
         raise Refusal(

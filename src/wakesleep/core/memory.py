@@ -6,7 +6,8 @@ its support. Minus infinity marks an empty slot.
 The sum of a row, sum_zeta p(zeta) p(x | zeta), is a lower bound on p(x): its programs differ, and the sum leaves out
 all others. It is one only for scores of the model as it now is; rescore a memory that was written before the last
 step. Where programs carry quantities it is a bound on two conditions: `Evaluator.log_prob(x, z)` is a lower bound on
-log p(x | integer leaves of z), and prior and recognition score the integer leaves alone. `wakesleep.check` tests both.
+log p(x | integer leaves of z), which each evaluator has to see to itself, and prior and recognition score the integer
+leaves alone, which `wakesleep.check` tests.
 """
 
 from typing import NamedTuple

@@ -232,7 +232,7 @@ class LstmWriter(Writer):
     lstm: Lstm
     output: Float[Array, "h v"]
     bias: Float[Array, "v"]
-    share: float
+    share: float = eqx.field(static=True)
     """The share of tokens that may be any, so that nothing is much less likely than what was never learned."""
 
     def __init__(self, key: Key[Array, ""], hidden: int, bias: Float[np.ndarray, "v"], share: float = 0.0):

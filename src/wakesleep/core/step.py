@@ -16,6 +16,8 @@ import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
 from wakesleep.core import memory as mem
+from wakesleep.core.check import check_new, is_concrete
+from wakesleep.core.compilation import keep_compiled
 from wakesleep.core.memory import Memory, Weighted
 from wakesleep.core.model import Batch, Model, Observations, Program, Scalar, score
 from wakesleep.core.wake import weigh
@@ -77,6 +79,9 @@ def algorithm(
         posterior = importance_posterior(POSTERIOR_PARTICLES) if memory_size is None else remembered_posterior
 
     def init(model: Model, data: Observations) -> State:
+        if is_concrete(model, data):
+            keep_compiled()
+            check_new(model, data)
         model = _strong(model)
         memory = None if memory_size is None else mem.empty(program_shape(model, data), len(data), memory_size)
         opt_state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))

@@ -4,18 +4,14 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from wakesleep.core.compilation import user_cache
 from wakesleep.errors import Refusal
-
-
-def cache() -> Path:
-    """The user's cache folder."""
-    return Path(os.environ.get("WAKESLEEP_CACHE") or Path.home() / ".cache" / "wakesleep")
 
 
 def find(name: str, make: Callable[[Path], None] | None = None) -> Path:
     """The file of that name in the data folder; one that is not there is made, where it is known how."""
     given = os.environ.get("WAKESLEEP_DATA")
-    folder = Path(given or cache() / "data")
+    folder = Path(given or user_cache() / "data")
     path = folder / name
     if not path.is_file() and make is not None and not given:
         make(path)
@@ -29,6 +25,6 @@ def download(url: str, known_hash: str) -> Path:
     import pooch  # type: ignore[import-untyped]
 
     try:
-        return Path(pooch.retrieve(url, known_hash, path=cache() / "downloads", progressbar=False))
+        return Path(pooch.retrieve(url, known_hash, path=user_cache() / "downloads", progressbar=False))
     except (OSError, ValueError) as error:
         raise Refusal(f"{url} could not be downloaded ({error}).") from None

@@ -132,8 +132,8 @@ def _likelihoods(cell: Row, plan: Plan) -> int:
 def _final(state: State, data: Observations, k: int) -> Row:
     """The bound on every series: of the memory where there is one, else by importance with K and with 5 K proposals."""
     if state.memory is None:
-        log_p = importance(jax.random.key(7), state.model, data, k, chunk=k).log_p
-        more = importance(jax.random.key(8), state.model, data, 5 * k, chunk=k).log_p
+        log_p = importance(jax.random.key(7), state.model, data, k, chunk=k, known=False).log_p
+        more = importance(jax.random.key(8), state.model, data, 5 * k, chunk=k, known=False).log_p
         return _spread(log_p) | {"bound_5k": round(float(np.mean(more)), 3)}
     found = jax.tree.map(np.asarray, state.memory)
     shown = [_shown(found, row) for row in range(min(SHOWN, len(data)))]

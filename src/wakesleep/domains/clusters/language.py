@@ -4,6 +4,7 @@ The first point has label 0, and a later point an earlier label or the next unus
 partition is spelled in one way. Points that a group does not have are labelled `ABSENT`.
 """
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -44,7 +45,7 @@ class RestaurantPrior(Prior):
     """The Chinese restaurant process with concentration alpha over the points of a group."""
 
     points: int
-    alpha: float
+    alpha: float = eqx.field(static=True)
 
     def sample(self, key: Key[Array, ""], c: Int[Array, ""]) -> Labels:
         """Seats the points one after the other."""

@@ -69,8 +69,14 @@ def _distance(row: Row) -> str:
 
 
 def _recovered(rows: list[Row]) -> str:
-    shares = [f"{100 * row['rules_recovered']:.1f} %" for row in rows]
+    """The share of rules recovered at the smallest and the greatest K, whatever the order of the rows."""
+    shares = [f"{100 * row['rules_recovered']:.1f} %" for row in _by_k(rows)]
     return shares[0] if len(shares) == 1 else f"{shares[0]} to {shares[-1]}"
+
+
+def _by_k(rows: list[Row]) -> list[Row]:
+    """The rows in the order of K; rows are in the order in which they were computed."""
+    return sorted(rows, key=lambda row: row.get("K", 0))
 
 
 def table_unknown(folder: Path) -> str:
@@ -156,7 +162,7 @@ def draw_distances(rows: list[Row], path: Path) -> Path:
     for axis, task in zip(figure.subplots(1, len(tasks), squeeze=False)[0], tasks, strict=True):
         here = [row for row in rows if row["task"] == task]
         for algorithm in dict.fromkeys(row["algorithm"] for row in here if "K" in row):
-            _draw_distance(axis, algorithm, [r for r in here if r["algorithm"] == algorithm])
+            _draw_distance(axis, algorithm, _by_k([r for r in here if r["algorithm"] == algorithm]))
         floor = next(row["distance"] for row in here if row["algorithm"] == "counting")
         axis.axhline(floor, color="black", lw=0.8, ls=":")
         axis.text(2, 0.93 * floor, "counting", fontsize=8, va="top")

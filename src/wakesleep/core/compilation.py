@@ -1,0 +1,54 @@
+"""Compiled programs are kept on disk, so that a second start is quick."""
+
+import os
+import stat
+import warnings
+from pathlib import Path
+
+import jax
+
+OFF = "WAKESLEEP_NO_COMPILATION_CACHE"
+LEAST_SECONDS = 0.3
+"""What compiles quicker is not kept."""
+
+
+def user_cache() -> Path:
+    """The user's cache folder: WAKESLEEP_CACHE, or one in the home folder."""
+    return Path(os.environ.get("WAKESLEEP_CACHE") or Path.home() / ".cache" / "wakesleep")
+
+
+def keep_compiled(folder: Path | None = None) -> bool:
+    """Keeps compiled programs in a folder, by default `xla` in the user's cache; returns whether it does.
+
+    Nothing is kept where the environment variable WAKESLEEP_NO_COMPILATION_CACHE is set, or where the folder is not
+    safe: JAX runs what it finds there, so it must belong to the user and nobody else may write to it. A folder that
+    was chosen in JAX before stays as it is.
+    """
+    if os.environ.get(OFF):
+        return False
+    if jax.config.jax_compilation_cache_dir:
+        return True
+    folder = folder or user_cache() / "xla"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        problem = _unsafe(folder)
+    except OSError as error:
+        problem = f"it cannot be used ({error})"
+    if problem:
+        warnings.warn(f"Compiled programs are not kept in {folder}: {problem}; set {OFF}=1 for no cache.", stacklevel=2)
+        return False
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", LEAST_SECONDS)
+    return True
+
+
+def _unsafe(folder: Path) -> str | None:
+    """Why compiled programs must not be read from a folder; None where they may. Closes a folder of the user's own."""
+    if not hasattr(os, "getuid"):  # Windows: the home folder is closed by its access list
+        return None
+    status = folder.stat()
+    if status.st_uid != os.getuid():
+        return "it belongs to another user"
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        folder.chmod(0o700)
+    return None
