@@ -141,11 +141,12 @@ def algorithms(k):
     """The algorithms by name, each with K evaluations a step."""
     adam, m, r = optax.adam(3e-3), k - k // 2, k // 2
     return {
-        "MWS, default": mws(adam, m, r),
-        "MWS, paper": mws(adam, m, r, recognition="replay", tail=False, explore=0.0),
-        "MWS-fantasy": mws(adam, m, r, recognition="fantasy", tail=False, explore=0.0),
+        "MWS": mws(adam, m, r, recognition="replay", explore=0.0),
+        "MWS+both": mws(adam, m, r, recognition="both", explore=0.0),
+        "MWS-tail+both": mws(adam, m, r, recognition="both", tail=True),
+        "MWS-tail+fantasy": mws(adam, m, r, recognition="fantasy", tail=True),
+        "MWS-fantasy": mws(adam, m, r, recognition="fantasy", explore=0.0),
         "RWS": rws(adam, k),
-        "RWS-sleep": rws(adam, k, recognition="sleep"),
         "RWS+fantasy": rws(adam, k, recognition="both"),
         "VIMCO": vimco(adam, k),
     }
@@ -163,7 +164,7 @@ def main(steps=10_000, observations=200, k=10, names=None):
             pass
         found[name] = -float(jnp.mean(exact(state.model, programs, data)))
         noise = float(jax.nn.sigmoid(10 * state.model.evaluator.logit))
-        print(f"{name:14} {found[name]:7.2f}   noise s = {noise:.2f} (true: 0.10)", flush=True)
+        print(f"{name:16} {found[name]:7.2f}   noise s = {noise:.2f} (true: 0.10)", flush=True)
     return found
 
 

@@ -46,6 +46,7 @@ VARIANTS = {
     "MWS+both": Variant("mws-both", halves, {}),
     "MWS-tail": Variant("mws", halves, {"tail": True}),
     "MWS-tail+both": Variant("mws-both", halves, {"tail": True}),
+    "MWS-tail+fantasy": Variant("mws-fantasy", halves, {"tail": True}),
     "MWS-revise+both": Variant("mws-both", halves, {"revise": 0.5}),
     "MWS-plain": Variant("mws", halves, {"explore": 0.0}),
     "MWS-expected": Variant("mws", halves, {"replay": "expected"}),

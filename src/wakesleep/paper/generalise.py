@@ -54,6 +54,7 @@ class Plan(strings.Plan):
         "RWS",
         "RWS+fantasy",
         "VIMCO",
+        "MWS-tail+fantasy",
         "MWS",
         "MWS+both",
         "MWS-tail",
@@ -191,8 +192,13 @@ def _scores(model: Model, found: list[Concept], plan: Plan) -> Row:
     made, flat = strings.likelihoods(model, found, plan)
     items: dict[str, Any] = {"nll": -made.alone.log_p, "nll_given": -made.given, "nll_given_first": -made.given_first}
     means = {name: round(float(np.mean(values)), 3) for name, values in items.items()}
-    error = {"nll_error": round(made.alone.standard_error, 3), "nll_memory": round(-float(np.mean(made.memory)), 3)}
-    return means | error | {"flatness": flat, "items": {name: pack(values) for name, values in items.items()}}
+    checks = {
+        "nll_error": round(made.alone.standard_error, 3),
+        "nll_memory": round(-float(np.mean(made.memory)), 3),
+        "effective": round(float(np.mean(made.alone.effective)), 1),
+        "doubtful": int(np.sum(made.alone.doubtful)),
+    }
+    return means | checks | {"flatness": flat, "items": {name: pack(values) for name, values in items.items()}}
 
 
 EXPERIMENTS = {"strings-generalise": reproduce, "strings-ablations": reproduce_ablations}
