@@ -163,8 +163,8 @@ def left_out_nll(model: Model, unseen: Observations, plan: Plan) -> float:
 
 
 def _settings(plan: Plan) -> Settings:
-    sizes = {"hidden": plan.hidden, "length": plan.length}
-    return Settings("paper", dropout=plan.dropout, stray=plan.stray, stray_learned=plan.stray_learned, **sizes)
+    found = Settings("paper", hidden=plan.hidden, length=plan.length, dropout=plan.dropout)
+    return replace(found, stray=plan.stray, stray_learned=plan.stray_learned)
 
 
 @lru_cache(maxsize=4)
