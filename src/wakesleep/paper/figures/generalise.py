@@ -51,11 +51,10 @@ def table_paired(folder: Path) -> str:
     rows = longest(folder / "strings-generalise.json")["rows"]
     lines = []
     for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OURS, RIVALS):
-        both = [[r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival)]
-        if all(both):
-            lines.append(
-                [f"K = {k}, {ours} - {rival}", *(str(difference(both[0], both[1], c[0], c[1])) for c in COLUMNS[:4])]
-            )
+        first, second = ([r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival))
+        if first and second:
+            found = [str(difference(first, second, split, measure)) for split, measure, _ in COLUMNS[:4]]
+            lines.append([f"K = {k}, {ours} - {rival}", *found])
     head = ["", *(title for *_, title in COLUMNS[:4])]
     caption = (
         "Mean difference in nats over the same concepts [95 % interval by the bootstrap over concepts, and over seeds "
@@ -66,8 +65,8 @@ def table_paired(folder: Path) -> str:
 
 def difference(first: list[Row], second: list[Row], split: str, measure: str) -> Difference:
     """The paired difference of two algorithms on a split."""
-    sides = [[unpack(r["items"][measure]) for r in rows if r["split"] == split] for rows in (first, second)]
-    return paired(sides[0], sides[1])
+    items = lambda rows: [unpack(r["items"][measure]) for r in rows if r["split"] == split]  # noqa: E731
+    return paired(items(first), items(second))
 
 
 def table_ablations(folder: Path) -> str:
