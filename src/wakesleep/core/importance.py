@@ -82,9 +82,11 @@ def importance(
         _sums(jax.random.fold_in(key, i), model, batch, _rows(memory, batch), samples, min(chunk, samples), tail)
         for i, batch in enumerate(parts(data))
     ]
-    sums = [np.concatenate([np.asarray(a, np.float64) for a in column]) for column in zip(*found, strict=True)]
+    first, second, greatest = (
+        np.concatenate([np.asarray(a, np.float64) for a in column]) for column in zip(*found, strict=True)
+    )
     total = np.full(len(data), -np.inf) if memory is None else np.asarray(mem.bound(memory.log_joint), np.float64)
-    bound = _bound(total, *sums, samples)
+    bound = _bound(total, first, second, greatest, samples)
     if np.any(bound.doubtful):
         warnings.warn(
             f"{int(bound.doubtful.sum())} of {len(data)} estimates of log p(x) have heavy-tailed weights (effective "
