@@ -206,8 +206,8 @@ def _check_same(says: str, found: Any, other: str, wanted: Any, kinds: bool = Fa
             return [(a.shape, bool(np.issubdtype(a.dtype, np.inexact))) for a in jax.tree.leaves(tree)]
         return [(a.shape, a.dtype) for a in jax.tree.leaves(tree)]
 
-    same = str(jax.tree.structure(found)) == str(jax.tree.structure(wanted))
-    if not same or describe(found) != describe(wanted):
+    structures: list[Any] = [jax.tree.structure(found), jax.tree.structure(wanted)]
+    if structures[0] != structures[1] or describe(found) != describe(wanted):
         raise Refusal(f"{says} {_shapes(found)}, but {other} {_shapes(wanted)}: they must be alike.")
 
 

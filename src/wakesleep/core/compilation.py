@@ -23,7 +23,7 @@ def keep_compiled(folder: Path | None = None) -> bool:
     """
     if os.environ.get(OFF):
         return False
-    if jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+    if getattr(jax.config, "jax_compilation_cache_dir", None):
         return True
     folder = folder or user_cache() / "xla"
     try:

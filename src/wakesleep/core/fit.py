@@ -226,8 +226,8 @@ def check_batch(n: int, batch_size: int, devices: int) -> None:
 
 def check_finite(info: Info, step: int) -> None:
     """Stops a run that has met NaN, and names the part."""
-    broken = np.asarray(info.broken).reshape(-1, len(PARTS)).any(axis=0)
-    parts = [name for name, bad in zip(PARTS, np.atleast_1d(broken), strict=True) if bad]
+    broken = np.asarray(info.broken).reshape(-1, len(PARTS))
+    parts = [name for i, name in enumerate(PARTS) if broken[:, i].any()]
     if parts:
         raise Refusal(
             f"The gradient of {' and '.join(parts)} was NaN or infinite by step {step}: look there for a log_prob that "

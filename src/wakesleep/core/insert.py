@@ -53,10 +53,10 @@ def _require_rows(rows: np.ndarray, memory_rows: int, n: int) -> None:
 
 def _fitting(programs: Any, held: Program, b: int) -> Program:
     """The programs as [b, k, ...] with the types of those in memory; refuses programs of another structure."""
-    if str(jax.tree.structure(programs)) != str(jax.tree.structure(held)):
+    given: Any = jax.tree.structure(programs)
+    if given != jax.tree.structure(held):
         raise Refusal(
-            f"programs must have the structure {jax.tree.structure(held)} of those in memory, but it is "
-            f"{jax.tree.structure(programs)}."
+            f"programs must have the structure {jax.tree.structure(held)} of those in memory, but it is {given}."
         )
     leaves, like = jax.tree.leaves(programs), jax.tree.leaves(held)
     if all(a.ndim == c.ndim - 1 for a, c in zip(leaves, like, strict=True)):
