@@ -8,7 +8,7 @@ DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 .PHONY: demo test slow check wheel tables lock clean
 
 demo: $(READY)
-	$(BIN)/wakesleep explain strings examples/orders.csv --most 1
+	$(BIN)/wakesleep explain examples/orders.csv --most 1
 	$(BIN)/wakesleep explain timeseries examples/co2.csv --most 2 --picture demo-series.png
 	$(BIN)/wakesleep explain characters examples/letter.png --most 1 --picture demo-letter.png --film demo-letter.gif
 	$(BIN)/wakesleep train strings --steps 1500 --revise 0.5 --output $(DEMO)
