@@ -170,21 +170,20 @@ def _check_gradients(bad: np.ndarray) -> None:
 def _check_tables(model: Model, some: Observations, found: Numbers) -> None:
     """Refuses a part that looks up a token outside of its tables, where JAX takes the last entry in silence.
 
-    It looks only where prior and recognition draw tokens of unequal range, and at the greatest of each token alone.
+    Only where prior and recognition draw different ranges of tokens is this looked for, with the greatest token drawn.
     """
     tokens = {name: _tokens(z) for name, z in found.drawn.items()}
-    if np.array_equal(*(t.max(axis=(0, 1)) for t in tokens.values())):
+    name = max(tokens, key=lambda n: int(tokens[n].max()))
+    if len({int(t.max()) for t in tokens.values()}) == 1:
         return
-    for name, t in tokens.items():
-        for place in range(t.shape[2]):
-            row, at = np.unravel_index(np.argmax(t[:, :, place]), t.shape[:2])
-            z = jax.tree.map(lambda a, row=row, at=at: a[row, at], found.drawn[name])
-            for part, score in _scorers(model, some[int(row)]).items():
-                if _looks_outside(score, z):
-                    raise Refusal(
-                        f"{part}.log_prob looks up a token of {name}.sample that its tables do not have (JAX takes the "
-                        "last entry instead): all parts must know the same tokens."
-                    )
+    row, at, _ = np.unravel_index(np.argmax(tokens[name]), tokens[name].shape)
+    z = jax.tree.map(lambda a: a[row, at], found.drawn[name])
+    for part, score in _scorers(model, some[int(row)]).items():
+        if part != name and _looks_outside(score, z):
+            raise Refusal(
+                f"{part}.log_prob looks up a token of {name}.sample that its tables do not have (JAX takes the last "
+                "entry instead): all parts must know the same tokens."
+            )
 
 
 def _scorers(model: Model, one: Observations) -> dict[str, Callable[[Any], Array]]:
