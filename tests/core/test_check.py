@@ -244,3 +244,14 @@ def test_a_prior_need_not_be_an_lstm_nor_have_parameters():
             return -jnp.log(PROGRAMS * jnp.ones(()))
 
     check(eqx.tree_at(lambda m: m.prior, MODEL, Fixed()), DATA, programs=ALL_PROGRAMS)
+
+
+def test_parts_that_come_with_the_package_are_not_computed_with_at_every_start(monkeypatch):
+    from wakesleep.domains.clusters.data import Settings, build, load
+
+    settings = Settings(observations=4, points=3, width=4)
+    data = load(settings).train
+    computed = []
+    monkeypatch.setattr(checking, "check_numbers", lambda *given: computed.append(given))
+    checking.check_new(build(jax.random.key(0), settings, data), data)
+    assert computed == []
