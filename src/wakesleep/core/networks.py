@@ -242,6 +242,13 @@ class LstmWriter(Writer):
         self.bias = jnp.asarray(bias, jnp.float32)
         self.share = share
 
+    def smoothed(self, share: float) -> "LstmWriter":
+        """The same network with another share of tokens that may be any."""
+        made: LstmWriter = object.__new__(type(self))
+        for name, value in {**vars(self), "share": share}.items():
+            object.__setattr__(made, name, value)
+        return made
+
     def begin(self, h: None) -> tuple[Array, Array]:
         """The LSTM's start."""
         return self.lstm.begin()

@@ -5,6 +5,7 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from wakesleep.core import weights
@@ -30,10 +31,10 @@ def load(domain: Domain, file: Path | None = None, data: Observations | None = N
     if notes.get("name", domain.name) != domain.name:
         raise Refusal(f"{file} is a model of {notes['name']}, not of {domain.name}.")
     settings = domain.configure(notes["settings"])
-    if data is None:
-        like = eqx.filter_eval_shape(domain.build, jax.random.key(0), settings, _example(file, domain, notes))
+    if data is None and notes.get("observation") is None:
+        like = eqx.filter_eval_shape(domain.build, jax.random.key(0), settings, Observations(None))
     else:
-        like = domain.build(jax.random.key(0), settings, data)
+        like = domain.build(jax.random.key(0), settings, _example(file, domain, notes) if data is None else data)
     return notes["settings"], weights.load(file, like)
 
 
@@ -49,12 +50,10 @@ def read_notes(file: Path) -> dict[str, Any]:
 
 
 def _example(file: Path, domain: Domain, notes: dict[str, Any]) -> Observations:
-    """Shapes of one observation as the notes have them; nothing where a domain needs none."""
-    said = notes.get("observation")
-    if said is None:
-        return Observations(None)
+    """Returns one observation of the shapes that the notes have, all zeros."""
+    said = notes["observation"]
     try:
-        shapes = {k: jax.ShapeDtypeStruct((1, *map(int, shape)), np.dtype(kind)) for k, (shape, kind) in said.items()}
+        shapes = {k: jnp.zeros((1, *map(int, shape)), np.dtype(kind)) for k, (shape, kind) in said.items()}
     except (AttributeError, TypeError, ValueError) as error:
         raise Refusal(f"{file} is damaged: the shape of an observation cannot be read ({error}).") from None
     example = assemble(shapes, domain)

@@ -43,7 +43,7 @@ def test_rows_are_json_and_restore_the_same_judgement(found):
 def test_a_saved_explanation_that_is_damaged_is_refused(found):
     rows = json.loads(json.dumps(found.rows()))
     del rows[0]["saved"]["judge"]
-    with pytest.raises(Refusal, match="cannot be read"):
+    with pytest.raises(Refusal, match="damaged or of another version"):
         EXPLAINER.restore(rows)
 
 
