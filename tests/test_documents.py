@@ -30,6 +30,7 @@ PARTS = ("Use", "How it works", "Results and how they were made")
 # What makes a command quick, by how it begins; the first that matches counts.
 CUTS = (
     ("explain strings", "--effort quick"),
+    ("explain examples/orders.csv", "--effort quick"),
     ("explain timeseries", "--effort quick --set points=48"),
     ("explain characters", ""),
     ("explain", "--steps 20"),
