@@ -37,7 +37,7 @@ def load(path: Path | None = None) -> Knowledge:
     notes = models.read_notes(path)
     like = eqx.filter_eval_shape(build, jax.random.key(0), Settings(**notes["settings"]), _example())
     model = models.load(path, like)
-    writer = model.prior.tokens.writer.smoothed(UNSEEN_TOKEN_SHARE)  # type: ignore[attr-defined]
+    writer = model.prior.tokens.writer.smoothed(UNSEEN_TOKEN_SHARE)
     return Knowledge(eqx.tree_at(lambda m: m.prior.tokens.writer, model, writer), notes)
 
 
