@@ -45,3 +45,14 @@ def test_a_folder_that_cannot_be_made_is_told_and_not_used(tmp_path):
 def test_a_folder_of_another_user_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: -5)
     assert compilation._unsafe(tmp_path) == "it belongs to another user"
+
+
+def test_what_runs_once_is_compiled_quickly_or_else_as_usual(monkeypatch):
+    compilation._known_options.cache_clear()
+    assert compilation._known_options() == compilation.QUICK_TO_COMPILE
+    assert float(compilation.quick_jit(lambda a: a + 1)(2.0)) == 3.0
+    monkeypatch.setattr(compilation, "QUICK_TO_COMPILE", {"xla_no_such_option": True})
+    compilation._known_options.cache_clear()
+    assert compilation._known_options() is None
+    assert float(compilation.quick_jit(lambda a: a + 2)(2.0)) == 4.0
+    compilation._known_options.cache_clear()

@@ -9,6 +9,7 @@ import optax
 import pytest
 
 from tests.toy import ALL_PROGRAMS, toy_data, toy_model
+from wakesleep.core import fit as fitting
 from wakesleep.core.algorithms import mws, rws
 from wakesleep.core.evaluate import exact
 from wakesleep.core.fit import data_mesh, draw_rows, fit
@@ -49,6 +50,17 @@ def test_cutting_a_run_into_pieces_changes_no_bit(toy):
     whole = train(model, data, 30, 1000, key)
     part = train(model, data, 13, 5, key)
     assert same(whole, train(model, data, 30, 4, key, start=part))
+
+
+def test_reports_do_not_depend_on_how_time_cuts_the_steps(toy, monkeypatch):
+    model, data = toy
+    found = []
+    for seconds in (0.0, 1e9):  # a call has one step, or twice as many each time
+        monkeypatch.setattr(fitting, "CALL_SECONDS", seconds)
+        told = fit(MWS, MWS.init(model, data), data, key=jax.random.key(5), steps=40, batch_size=4, every=20)
+        found.append({int(state.step): [float(n) for n in info[:3]] for state, info in told})
+    assert len(found[0]) == 40 > len(found[1])
+    assert all(found[0][step] == report for step, report in found[1].items())
 
 
 def test_the_state_that_was_given_is_not_consumed(toy):

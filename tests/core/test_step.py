@@ -9,10 +9,11 @@ import pytest
 
 from tests.toy import ALL_PROGRAMS, PROGRAMS, SYMBOLS, ToyEvaluator, ToyPrior, ToyRecognition, toy_model
 from wakesleep.core import memory as mem
-from wakesleep.core.algorithms import Means, algorithm, mws, report, rws
+from wakesleep.core.algorithms import algorithm, mws, report, rws
 from wakesleep.core.evaluate import exact
 from wakesleep.core.fit import fit
 from wakesleep.core.model import Batch, Model, Observations, frozen, recognise, score
+from wakesleep.core.step import Info, add_report, mean_report, no_reports
 from wakesleep.core.wake import wake
 from wakesleep.errors import Refusal
 
@@ -39,14 +40,12 @@ def one_symbol_is_hopeless():
 def test_the_bound_is_the_mean_over_observations_that_have_a_program(batch_size):
     model, odd, data = one_symbol_is_hopeless()
     found = rws(optax.sgd(0.0), 1)
-    means = Means()
     start = found.init(model, data)._replace(model=odd)
-    for state, info in fit(found, start, data, key=jax.random.key(0), steps=40, batch_size=batch_size):
-        means.add(info, int(state.step) - means.count)
+    *_, (_, info) = fit(found, start, data, key=jax.random.key(0), steps=40, batch_size=batch_size)
     proposal = -jax.nn.log_softmax(model.recognition.logits[0])
     low, high = -50 + float(proposal.min()), -50 + float(proposal.max())
-    assert low <= means.means()["bound"] <= high
-    assert 0 < means.means()["explained"] < 1
+    assert low <= float(info.bound) <= high
+    assert 0 < float(info.explained) < 1
 
 
 def test_where_no_observation_has_a_program_the_bound_is_minus_infinity():
@@ -57,9 +56,24 @@ def test_where_no_observation_has_a_program_the_bound_is_minus_infinity():
     *_, (_, info) = fit(found, start, data, key=jax.random.key(0), steps=3, batch_size=2)
     assert float(info.bound) == -np.inf
     assert float(info.explained) == 0.0
-    means = Means()
-    means.add(info, 3)
-    assert means.means()["bound"] == -np.inf
+
+
+def test_a_long_sum_of_reports_is_as_precise_as_double_precision_and_the_same_however_it_is_cut():
+    values = np.random.default_rng(0).normal(-25.0, 10.0, 20_000).astype(np.float32)
+    one = lambda bound: Info(bound, jnp.float32(0.7), jnp.float32(0.1), jnp.zeros(3))  # noqa: E731
+    given = jnp.asarray(values)
+
+    @jax.jit
+    def add(totals, first, last):  # as in `fit`: one executable for any number of steps
+        return jax.lax.fori_loop(first, last, lambda i, t: add_report(t, one(given[i])), totals)
+
+    whole, cut = add(no_reports(), 0, 20_000), no_reports()
+    for first, last in ((0, 1), (1, 7000), (7000, 20_000)):
+        cut = add(cut, first, last)
+    assert all(np.array_equal(a, b) for a, b in zip(jax.tree.leaves(whole), jax.tree.leaves(cut), strict=True))
+    mean = mean_report(whole)
+    assert float(mean.bound) == pytest.approx(np.mean(values.astype(np.float64)), rel=2e-7)
+    assert float(mean.explained) == pytest.approx(np.float32(0.7), rel=1e-7)
 
 
 class NanRecognition(ToyRecognition):
@@ -100,7 +114,7 @@ def test_an_algorithm_of_ones_own_needs_a_loss_alone(toy):
         return -jnp.mean(bounds) - jnp.mean(jnp.sum(weight * log_r, axis=1)), (rows, report(bounds, novel))
 
     own = algorithm(loss, optax.adam(1e-2), memory_size=PROGRAMS)
-    for state, info in fit(own, own.init(model, data), data, key=jax.random.key(0), steps=300, batch_size=8):
+    for state, info in fit(own, own.init(model, data), data, key=jax.random.key(0), steps=300, batch_size=8, every=20):
         pass
     assert float(exact(state.model, ALL_PROGRAMS, data).mean()) > float(exact(model, ALL_PROGRAMS, data).mean()) + 0.1
     np.testing.assert_allclose(info.bound, exact(state.model, ALL_PROGRAMS, data).mean(), atol=0.05)

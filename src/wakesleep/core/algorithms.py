@@ -9,14 +9,15 @@ from jaxtyping import Array, Float, Key
 
 from wakesleep.core import memory as mem
 from wakesleep.core import objectives
+from wakesleep.core.hybrid import hmws
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Model, Program, Scalar, dream, frozen, recognise, score
-from wakesleep.core.step import Algorithm, Info, Means, State, algorithm, importance_posterior, report
+from wakesleep.core.step import Algorithm, Info, State, algorithm, importance_posterior, report
 from wakesleep.core.tail import wake_with_tail
 from wakesleep.core.wake import wake, weigh
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 
-__all__ = ["Algorithm", "Info", "Means", "State", "algorithm", "dreamed", "mws", "report", "rws", "vimco"]
+__all__ = ["Algorithm", "Info", "State", "algorithm", "dreamed", "hmws", "mws", "report", "rws", "vimco"]
 
 EXPLORE_OF_ONE_SLOT = 0.1
 """The share of proposals from the prior where a memory holds one program."""
@@ -33,16 +34,16 @@ def mws(
     explore: float | None = None,
     revise: float = 0.0,
     tail: bool = False,
+    phases: bool = False,
 ) -> Algorithm:
     """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
 
     `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of each.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
-    `explore` is the share of proposals drawn from the prior, where the paper draws all from r: any proposal may enter a
-    memory, and r trained on a small one proposes little else. The default is zero, or `EXPLORE_OF_ONE_SLOT` where the
-    memory holds one program. `revise` is the share of proposals that are remembered programs with a small change.
-    `tail` also trains on proposals outside of the memory, weighted so that all terms sum to p(x) on average
-    (`wakesleep.core.tail`); all proposals are then drawn from r.
+    `explore` is the share of proposals drawn from the prior, where the paper draws all from r, which proposes little
+    beyond a small memory; the default is zero, or `EXPLORE_OF_ONE_SLOT` where the memory holds one program. `revise` is
+    the share of proposals that are remembered programs with a small change. `tail` also trains on proposals outside of
+    the memory, weighted so that all terms sum to p(x) on average, and draws all from r. `phases` records proposers.
     """
     require_at_least("proposals", proposals, 1)
     require_one_of("recognition", recognition, ("replay", "fantasy", "both"))
@@ -63,7 +64,7 @@ def mws(
             total += half * jnp.mean(dreamed(model, key_dream, batch))
         return total, (updated, report(mem.bound(terms.log_joint), novel))
 
-    return algorithm(loss, optimiser, memory_size)
+    return algorithm(loss, optimiser, memory_size, phases=phases)
 
 
 def _woken(*given: Any) -> tuple[Memory, Array, Memory]:
@@ -130,7 +131,7 @@ def dreamed(model: Model, key: Key[Array, ""], batch: Batch) -> Float[Array, "b"
     """
     z, x = dream(frozen(model), key, batch.c, batch.rows.shape[0])
     h = jax.vmap(model.recognition.encode)(x, batch.c)
-    log_r = jax.vmap(model.recognition.log_prob)(z, h)
+    log_r = recognise(model.recognition, jax.tree.map(lambda a: a[:, None], z), h)[:, 0]
     weight = (~jnp.isneginf(log_r)).astype(log_r.dtype)  # NaN is not silenced
     return jax.vmap(objectives.weighted)(weight[:, None], log_r[:, None])
 

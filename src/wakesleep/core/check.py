@@ -15,12 +15,12 @@ from wakesleep.core.check_numbers import check_listed, check_numbers
 from wakesleep.core.model import Evaluator, Model, Observations, Prior, Recognition
 from wakesleep.errors import Refusal
 
-OBSERVATIONS = 3
+MOST_OBSERVATIONS_CHECKED = 3
 """The most observations that are looked at."""
 MESSAGE_CHARACTERS = 200
-KINDS = {"prior": Prior, "evaluator": Evaluator, "recognition": Recognition}
+PART_KINDS = {"prior": Prior, "evaluator": Evaluator, "recognition": Recognition}
 # What each verb is called with, by the names that the contract uses.
-ARGUMENTS = {
+VERB_ARGUMENTS = {
     ("prior", "sample"): ("key", "c"),
     ("prior", "log_prob"): ("z", "c"),
     ("evaluator", "sample"): ("key", "z"),
@@ -57,7 +57,7 @@ def check_new(model: Any, data: Any) -> None:
     time. Parts that come with the package are held to the contract by its tests, and are not computed with here.
     """
     some = _check_host(model, data)
-    classes = tuple(type(getattr(model, name)) for name in KINDS)
+    classes = tuple(type(getattr(model, name)) for name in PART_KINDS)
     if all(c.__module__.startswith(OWN_MODULES) for c in classes):
         return
     arrays, structure = jax.tree.flatten((eqx.filter(model, eqx.is_array), some))
@@ -73,10 +73,10 @@ def _check_host(model: Any, data: Any) -> Observations:
     """Checks what needs no tracing; returns the few observations that the other checks look at."""
     _check_model(model)
     _check_data(data)
-    for name in KINDS:
+    for name in PART_KINDS:
         _check_parameters(name, getattr(model, name))
         _check_names(name, getattr(model, name))
-    some: Observations = data[np.arange(min(OBSERVATIONS, len(data)))]
+    some: Observations = data[np.arange(min(MOST_OBSERVATIONS_CHECKED, len(data)))]
     return some
 
 
@@ -93,7 +93,7 @@ def _check_model(model: Any) -> None:
         raise Refusal("The model and the data are swapped: call check(model, data).")
     if not isinstance(model, Model):
         raise Refusal(f"model must be a wakesleep.Model(prior, evaluator, recognition), but it is {_kind(model)}.")
-    for name, kind in KINDS.items():
+    for name, kind in PART_KINDS.items():
         part = getattr(model, name)
         if not isinstance(part, kind):
             raise Refusal(f"The {name} of a Model must be a wakesleep.{kind.__name__}, but it is {_kind(part)}.")
@@ -133,7 +133,7 @@ def _check_parameters(name: str, part: Any) -> None:
 
 def _check_names(name: str, part: Any) -> None:
     """Refuses a verb whose arguments, by their names, are in another order than it is called with."""
-    for (owner, verb), wanted in ARGUMENTS.items():
+    for (owner, verb), wanted in VERB_ARGUMENTS.items():
         if owner != name:
             continue
         named = tuple(inspect.signature(getattr(part, verb)).parameters)
@@ -171,7 +171,7 @@ def _trace(model: Model, part: str, verb: str, *given: Any) -> Any:
     except Refusal:
         raise
     except Exception as error:
-        wanted = ARGUMENTS.get((part, verb), ("z",))
+        wanted = VERB_ARGUMENTS.get((part, verb), ("z",))
         if len(given) == 2 and not isinstance(given[0], jax.Array) and _works(call, *reversed(given)):
             hint = f"its arguments seem to be swapped, it is called as {verb}({', '.join(wanted)})"
         else:

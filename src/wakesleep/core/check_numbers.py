@@ -1,6 +1,7 @@
 """The numbers of the contract, checked: scores and gradients, draws against scores, carried quantities, spellings."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -11,13 +12,14 @@ import numpy as np
 from jax.experimental import checkify
 from jaxtyping import Array
 
+from wakesleep.core.compilation import quick_jit
 from wakesleep.core.keys import fused
 from wakesleep.core.model import Evaluator, Model, Observations, Prior, Program, carries, frozen
 from wakesleep.errors import Refusal
 
-DRAWS = 64
+DRAWS_COMPARED = 64
 """Programs that are drawn twice for each observation, to compare draws with scores."""
-FEW = 2
+PROGRAMS_SCORED = 2
 """Programs of each source that are scored, differentiated and refined for each observation."""
 MOST_STANDARD_ERRORS = 6.0
 TOLERANCE = 1e-3
@@ -80,9 +82,8 @@ def _compute(model: Model, some: Observations) -> tuple[Numbers, np.ndarray]:
 
 @cache
 def _compiled() -> Callable:
-    """The compiled function; it runs once, so a CPU need not optimise it."""
-    options = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-    return jax.jit(_numbers, static_argnums=0, compiler_options=options if jax.default_backend() == "cpu" else None)
+    """Returns the jitted `_numbers`, one for all models."""
+    return quick_jit(_numbers, static_argnums=0)
 
 
 def _numbers(static: tuple, arrays: Model, key: Array, some: Observations) -> tuple[Numbers, Array]:
@@ -105,14 +106,16 @@ def _observe(model: Model, key: Array, one: Observations) -> Numbers:
     """The numbers of one observation; each verb is called once, for all programs together, to keep this quick."""
     fixed = frozen(model)
     h = model.recognition.encode(one.x, one.c)
-    keys = jax.random.split(key, (2, 2 * DRAWS))
+    keys = jax.random.split(key, (2, 2 * DRAWS_COMPARED))
     drawn = frozen(
         {
             "prior": jax.vmap(lambda k: fixed.prior.sample(k, one.c))(keys[0]),
             "recognition": jax.vmap(lambda k: fixed.recognition.sample(k, frozen(h)))(keys[1]),
         }
     )
-    few = jax.tree.map(lambda a, b: jnp.concatenate([a[:FEW], b[:FEW]]), drawn["prior"], drawn["recognition"])
+    few = jax.tree.map(
+        lambda a, b: jnp.concatenate([a[:PROGRAMS_SCORED], b[:PROGRAMS_SCORED]]), drawn["prior"], drawn["recognition"]
+    )
     variants = frozen(_variants(fixed, few, one))
     groups = {"few": few, **variants}
     pool = jax.tree.map(lambda *a: jnp.concatenate(a), *groups.values())
@@ -122,7 +125,7 @@ def _observe(model: Model, key: Array, one: Observations) -> Numbers:
         "evaluator": jax.vmap(lambda z: model.evaluator.log_prob(one.x, z))(pool),
         "recognition": jax.vmap(lambda z: model.recognition.log_prob(z, h))(join(drawn["recognition"])),
     }
-    k = 2 * FEW
+    k = 2 * PROGRAMS_SCORED
     split = [{n: s[i * k : (i + 1) * k] for n, s in scores.items()} for i in range(len(groups))]
     own = {n: scores[n][len(groups) * k :] for n in drawn}
     named = {n: (z, s) for (n, z), s in zip(variants.items(), split[1:], strict=True)}
@@ -178,8 +181,9 @@ def _check_tables(model: Model, some: Observations, found: Numbers) -> None:
         return
     row, at, _ = np.unravel_index(np.argmax(tokens[name]), tokens[name].shape)
     z = jax.tree.map(lambda a: a[row, at], found.drawn[name])
-    for part, score in _scorers(model, some[int(row)]).items():
-        if part != name and _looks_outside(score, z):
+    others = {part: score for part, score in _scorers(model, some[int(row)]).items() if part != name}
+    for part, outside in _look_outside(others, z).items():
+        if outside:
             raise Refusal(
                 f"{part}.log_prob looks up a token of {name}.sample that its tables do not have (JAX takes the last "
                 "entry instead): all parts must know the same tokens."
@@ -195,13 +199,17 @@ def _scorers(model: Model, one: Observations) -> dict[str, Callable[[Any], Array
     }
 
 
-def _looks_outside(score: Callable[[Any], Array], z: Any) -> bool:
-    """Whether a score indexes an array out of its bounds; no where JAX's own check cannot follow the function."""
-    try:
-        error, _ = checkify.checkify(score, errors=checkify.index_checks)(z)
-    except Exception:  # checkify knows not all that JAX can do
-        return False
-    return error.get() is not None
+def _look_outside(scores: dict[str, Callable[[Any], Array]], z: Any) -> dict[str, bool]:
+    """Returns whether each score indexes an array out of its bounds, for scores that JAX's own check can follow."""
+
+    def errors(z: Any) -> dict[str, Any]:
+        found = {}
+        for part, score in scores.items():
+            with suppress(Exception):  # checkify knows not all that JAX can do
+                found[part] = checkify.checkify(score, errors=checkify.index_checks)(z)[0]
+        return found
+
+    return {part: error.get() is not None for part, error in quick_jit(errors)(z).items()}
 
 
 def _check_draws(part: str, found: Numbers) -> None:
@@ -211,7 +219,7 @@ def _check_draws(part: str, found: Numbers) -> None:
     of all later draws must be among them.
     """
     tokens = _tokens(found.drawn[part])
-    first, second = tokens[:, :DRAWS], tokens[:, DRAWS:]
+    first, second = tokens[:, :DRAWS_COMPARED], tokens[:, DRAWS_COMPARED:]
     totals, shares = [], []
     for row in range(len(tokens)):
         known = {z.tobytes(): float(np.exp(p)) for z, p in zip(first[row], found.own[part][row], strict=False)}
@@ -220,7 +228,7 @@ def _check_draws(part: str, found: Numbers) -> None:
     if max(totals) > 1 + TOLERANCE:
         raise Refusal(f"The probabilities of some programs by {part}.log_prob sum to {max(totals):.4g}, more than 1.")
     total, share = float(np.mean(totals)), float(np.mean(shares))
-    error = np.sqrt(sum(max(t * (1 - t), 1 / DRAWS) for t in totals) / DRAWS) / len(totals)
+    error = np.sqrt(sum(max(t * (1 - t), 1 / DRAWS_COMPARED) for t in totals) / DRAWS_COMPARED) / len(totals)
     if abs(share - total) > MOST_STANDARD_ERRORS * error:
         raise Refusal(
             f"{part}.sample and {part}.log_prob disagree: programs whose probabilities sum to {total:.3f} make up "

@@ -37,13 +37,13 @@ __all__ = [
 
 
 def exact(model: Model, programs: Program, data: Observations) -> Float[Array, "n"]:
-    """log p(x) as the sum over every program."""
+    """Returns log p(x) as the sum over every program."""
     return jax.nn.logsumexp(exact_joint(model, programs, data), axis=1)
 
 
 @eqx.filter_jit
 def exact_joint(model: Model, programs: Program, data: Observations) -> Float[Array, "n p"]:
-    """log p(z, x) of every program for every observation, one observation at a time."""
+    """Returns log p(z, x) of every program for every observation, one observation at a time."""
 
     def row(one: Observations) -> Float[Array, "p"]:
         return jax.vmap(model.log_joint, (0, None, None))(programs, one.x, one.c)
@@ -68,7 +68,7 @@ def refined(
     batch_size: int = 50,
     learning_rate: float = 1e-3,
 ) -> dict[str, Bound]:
-    """The importance bound after training recognition further on the data, the model fixed.
+    """Returns the importance bound after training recognition further on the data, the model fixed.
 
     One entry for each way of training it, and `best`, the highest of them (the paper's appendix).
     """
@@ -93,7 +93,7 @@ def posterior(
     wakes: int = 10,
     revise: float = 0.0,
 ) -> Weighted:
-    """Weighted programs for new observations, the best first.
+    """Returns weighted programs for new observations, the best first.
 
     A fresh memory is filled by `wakes` wake phases (see `remember`); with none, `proposals` proposals are weighted by
     importance instead.
@@ -110,8 +110,8 @@ def _weighed(key: Key[Array, ""], model: Model, batch: Batch, proposals: int) ->
 
 
 def gather_twins(weighted: Memory) -> Memory:
-    """Each program once, the best first, with the summed weight of its twins."""
-    z, log_w = weighted
+    """Returns each program once, the best first, with the summed weight of its twins."""
+    z, log_w = weighted.programs, weighted.log_joint
     same = jax.vmap(jax.vmap(same_program, (None, 0)), (0, None))(z, z)
     summed = jax.nn.logsumexp(jnp.where(same, log_w, -jnp.inf), axis=1)
     again = jnp.any(jnp.tril(same, -1), axis=1)
@@ -122,7 +122,7 @@ def gather_twins(weighted: Memory) -> Memory:
 def divergence(
     posterior: Weighted, model: Model, data: Observations, log_marginal: Float[Array, "n"]
 ) -> Float[Array, "n"]:
-    """KL(Q || p(z | x)) for each observation, where log p(x) is known; twins in Q are one program."""
+    """Returns KL(Q || p(z | x)) for each observation, where log p(x) is known; twins in Q are one program."""
     log_q = jax.vmap(gather_twins)(Memory(*posterior))
     log_true = score(frozen(model), log_q.programs, data.x, data.c) - log_marginal[:, None]
     q = jnp.exp(log_q.log_joint)

@@ -21,13 +21,13 @@ from wakesleep.core import processes
 from wakesleep.core.collapse import Watch
 from wakesleep.core.compilation import keep_compiled
 from wakesleep.core.keys import draw_rows, fused
-from wakesleep.core.model import Batch, Model, Observations, Tree
-from wakesleep.core.step import PARTS, Algorithm, Info, State, average, weigh_report
+from wakesleep.core.model import Batch, Model, Observations
+from wakesleep.core.step import PARTS, Algorithm, Info, State, Totals, add_report, mean_report, no_reports
 from wakesleep.errors import Refusal
 
 AXIS = "data"
 CALL_SECONDS = 1.0
-Advance = Callable[[Observations, State, Key[Array, ""], Any], tuple[State, Info]]
+Advance = Callable[[Observations, State, Key[Array, ""], Any, Totals], tuple[State, Totals, Info]]
 
 
 def fit(
@@ -42,10 +42,10 @@ def fit(
     mesh: Mesh | None = None,
     consume: bool = False,
 ) -> Iterator[tuple[State, Info]]:
-    """Trains until the state has made `steps` steps, yielding the state and the mean report now and then.
+    """Trains until the state has made `steps` steps, yielding the state and a mean report now and then.
 
-    It yields at each multiple of `every` and about once a second; how the steps are cut into calls
-    does not change a bit of the result.
+    It yields at each multiple of `every` and about once a second. A report is the mean over the steps since the last
+    multiple of `every`. How the steps are cut into calls does not change a bit of the result or of the reports.
 
     The randomness of step t is `fold_in(key, t)`, so a state that was saved and loaded goes on as if
     never stopped. Several keys train as many seeds side by side, from states stacked along a leading
@@ -59,24 +59,41 @@ def fit(
     advance = compile_steps(algorithm, batch_size, mesh, seeds)
     state = state if consume else copied(state)
     state, data = place(state, mesh, seeds), shard(data, mesh)
-    watched = state.memory is not None and mesh.size == 1 and not seeds
     watch, done = Watch(len(data), batch_size), int(np.max(state.step))
-    for state, info in go_on(advance, state, data, key, steps, every):
-        if watched:
-            watch.see(state, info, int(state.step) - done, data)
-            done = int(state.step)
+    for state, info in go_on(advance, state, data, key, steps, every, Tally(every)):
+        watch.see(state, info, int(np.max(state.step)) - done, data)
+        done = int(np.max(state.step))
         yield state, info
 
 
+class Tally:
+    """The totals of the reports since the last multiple of `every` steps."""
+
+    def __init__(self, every: int):
+        self.every, self.totals = every, no_reports()
+
+    def at(self, step: int, shape: tuple[int, ...]) -> Totals:
+        """Returns the totals before the next step, which begin anew at a multiple."""
+        if step % self.every == 0 or self.totals.steps.shape != shape:
+            self.totals = no_reports(shape)
+        return self.totals
+
+
 def go_on(
-    advance: Advance, state: State, data: Observations, key: Key[Array, "*seeds"], steps: int, every: int
+    advance: Advance,
+    state: State,
+    data: Observations,
+    key: Key[Array, "*seeds"],
+    steps: int,
+    every: int,
+    tally: Tally,
 ) -> Iterator[tuple[State, Info]]:
-    """Compiled steps from a state and data that are in their places until the state has made `steps` steps."""
+    """Makes compiled steps, from a state and data in their places, until the state has made `steps` steps."""
     done, pace = int(np.max(state.step)), 1
     while done < steps:
         count = min(pace, every - done % every, steps - done)
         start = time.monotonic()
-        state, info = advance(data, state, key, jnp.asarray(count))
+        state, tally.totals, info = advance(data, state, key, jnp.asarray(count), tally.at(done, key.shape))
         check_finite(info, done + count)
         if count == pace:
             # All processes must make the same steps in a call, so the slowest of them sets the pace.
@@ -87,63 +104,71 @@ def go_on(
 
 
 def compile_steps(algorithm: Algorithm, batch_size: int, mesh: Mesh, seeds: bool = False) -> Advance:
-    """A compiled function that makes `count` steps.
+    """Returns a compiled function that makes `count` steps and adds their reports to the totals that it is given.
 
     `count` is an argument of one compiled while loop rather than the length of a scan: any way of
     cutting a run into calls is then the same executable, and gives the same bits.
     """
 
-    def advance(data: Observations, state: State, key: Key[Array, "*seeds"], count: Array) -> tuple[State, Info]:
+    def advance(
+        data: Observations, state: State, key: Key[Array, "*seeds"], count: Array, totals: Totals
+    ) -> tuple[State, Totals, Info]:
         arrays, static = eqx.partition(state, eqx.is_array)
 
-        def local(data: Observations, arrays: Any, key: Key[Array, ""], count: Array) -> tuple[Any, Info]:
-            state, info = _steps(algorithm, batch_size // mesh.size, data, eqx.combine(arrays, static), key, count)
-            return eqx.filter(state, eqx.is_array), info
+        def local(data: Observations, arrays: Any, key: Key[Array, ""], count: Array, totals: Totals) -> tuple:
+            state = eqx.combine(arrays, static)
+            state, totals = _steps(algorithm, batch_size // mesh.size, data, state, key, count, totals)
+            return eqx.filter(state, eqx.is_array), totals, mean_report(totals)
 
-        many = jax.vmap(local, (None, 0, 0, None)) if seeds else local
+        many = jax.vmap(local, (None, 0, 0, None, 0)) if seeds else local
         specs = _specs(arrays, seeds)
         rows, whole = PartitionSpec(AXIS), PartitionSpec()
         sharded = jax.shard_map(
             many,
             mesh=mesh,
-            in_specs=(rows, specs, whole, whole),
-            out_specs=(specs, whole),
+            in_specs=(rows, specs, whole, whole, whole),
+            out_specs=(specs, whole, whole),
             check_vma=False,
         )
-        arrays, info = sharded(data, arrays, key, count)
-        return eqx.combine(arrays, static), info
+        arrays, totals, info = sharded(data, arrays, key, count, totals)
+        return eqx.combine(arrays, static), totals, info
 
     return eqx.filter_jit(advance, donate="all-except-first")
 
 
 def _steps(
-    algorithm: Algorithm, b: int, data: Observations, state: State, key: Key[Array, ""], count: Array
-) -> tuple[State, Info]:
-    """`count` steps on one device's rows, and the mean of their reports."""
+    algorithm: Algorithm,
+    b: int,
+    data: Observations,
+    state: State,
+    key: Key[Array, ""],
+    count: Array,
+    totals: Totals,
+) -> tuple[State, Totals]:
+    """Makes `count` steps on one device's rows, and adds their reports to the totals."""
     arrays, static = eqx.partition(state, eqx.is_array)
     key = jax.random.fold_in(fused(key), jax.lax.axis_index(AXIS))
 
-    def body(_: Array, carry: tuple[Any, Info]) -> tuple[Any, Info]:
+    def body(_: Array, carry: tuple[Any, Totals]) -> tuple[Any, Totals]:
         state = eqx.combine(carry[0], static)
         key_rows, key_step = jax.random.split(jax.random.fold_in(key, state.step))
         rows = draw_rows(key_rows, len(data), b)
         some = data[rows]
         state, info = algorithm.step(key_step, state, Batch(rows, some.x, some.c), axis=AXIS)
-        return eqx.filter(state, eqx.is_array), jax.tree.map(jnp.add, carry[1], weigh_report(info))
+        return eqx.filter(state, eqx.is_array), add_report(carry[1], info)
 
-    none = jnp.zeros(())
-    arrays, total = jax.lax.fori_loop(0, count, body, (arrays, Info(none, none, none, jnp.zeros(len(PARTS)))))
-    return eqx.combine(arrays, static), average(total, count)
+    arrays, totals = jax.lax.fori_loop(0, count, body, (arrays, totals))
+    return eqx.combine(arrays, static), totals
 
 
 def data_mesh(devices: int | list[jax.Device] | None = None) -> Mesh:
-    """A mesh of those devices, or of that many (all by default), with the one axis `data`."""
+    """Returns a mesh of those devices, or of that many (all by default), with the one axis `data`."""
     chosen = devices if isinstance(devices, list) else jax.devices()[:devices]
     return Mesh(np.asarray(chosen), (AXIS,))
 
 
 def begin(algorithm: Algorithm, model: Model, data: Observations, mesh: Mesh | None = None) -> State:
-    """The state before the first step, its memory rows made on the devices where they are to live."""
+    """Returns the state before the first step; its memory rows are made on the devices where they live."""
     if mesh is None or mesh.size == 1:
         return algorithm.init(model, data)
     if processes.several():
@@ -162,42 +187,31 @@ def begin(algorithm: Algorithm, model: Model, data: Observations, mesh: Mesh | N
 
 
 def copied(state: State) -> State:
-    """The same state in arrays of its own."""
+    """Returns the same state in arrays of its own."""
     return jax.tree.map(lambda a: jnp.copy(a) if eqx.is_array(a) else a, state)
 
 
 def place(state: State, mesh: Mesh, seeds: bool = False) -> State:
-    """The state on the mesh: memory rows sharded, everything else replicated."""
+    """Returns the state on the mesh: memory rows sharded, everything else replicated."""
     arrays, static = eqx.partition(state, eqx.is_array)
     return eqx.combine(jax.tree.map(_put, arrays, shardings(arrays, mesh, seeds)), static)
 
 
 def shard(data: Observations, mesh: Mesh) -> Observations:
-    """The observations on the mesh, each device with its own rows; a process reads no others."""
+    """Returns the observations on the mesh, each device with its own rows; a process reads no others."""
     return jax.tree.map(lambda a: _put(a, NamedSharding(mesh, PartitionSpec(AXIS))), data)
 
 
 def _put(a: Any, sharding: NamedSharding) -> Array:
-    """The array where it is to live; of an array on this host only the part for this process's devices moves."""
+    """Returns the array where it is to live; only the part for this process's devices moves there."""
     if sharding.is_fully_addressable or (isinstance(a, jax.Array) and not a.is_fully_addressable):
         return jax.device_put(a, sharding)
     host = np.asarray(a)
     return jax.make_array_from_callback(host.shape, sharding, lambda index: host[index])
 
 
-def whole(tree: Tree) -> Tree:
-    """The tree with all of each array on one device of every process; every process must ask for it."""
-
-    def gather(a: Any) -> Any:
-        if not eqx.is_array(a):
-            return a
-        return jnp.asarray(multihost_utils.process_allgather(a, tiled=True) if processes.several() else np.asarray(a))
-
-    return jax.tree.map(gather, tree)
-
-
 def shardings(arrays: State, mesh: Mesh, seeds: bool = False) -> State:
-    """Where each array of a state lives."""
+    """Returns the sharding of each array of a state."""
     return jax.tree.map(lambda spec: NamedSharding(mesh, spec), _specs(arrays, seeds))
 
 
@@ -207,7 +221,7 @@ def is_shaped(leaf: Any) -> bool:
 
 
 def _specs(arrays: State, seeds: bool) -> State:
-    """Where each array of a state lives: memory over the data axis, behind the axis of seeds if any."""
+    """Returns the partition of each array of a state: memory over the data axis, behind that of seeds if any."""
     rows = PartitionSpec(None, AXIS) if seeds else PartitionSpec(AXIS)
     specs = jax.tree.map(lambda _: PartitionSpec(), arrays)
     return specs._replace(memory=jax.tree.map(lambda _: rows, arrays.memory))

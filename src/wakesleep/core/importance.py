@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Float, Key
 from wakesleep.core import memory as mem
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Memory
-from wakesleep.core.model import Batch, Model, Observations, Program, same_program
+from wakesleep.core.model import Batch, Model, Observations, Program, fills, same_program
 from wakesleep.core.remember import parts, remember, rescore
 from wakesleep.core.wake import weigh
 from wakesleep.errors import Refusal, require_at_least
@@ -72,7 +72,7 @@ def importance(
     whose proposals come from the prior; with `known=False` none, which leaves log (1/S sum_s w_s). The expectation
     grows to log p(x) with S. The error is that of the mean weight carried through the log. It is far too small where
     recognition misses mass: `effective` and `pareto_k` show most such cases, and a warning is given. `chunk`
-    proposals are held at once.
+    proposals are held at once. Where the floats of programs are random variables, all of log p(x) is sampled.
     """
     require_at_least("samples", samples, 1)
     require_at_least("chunk", chunk, 1)
@@ -99,6 +99,10 @@ def importance(
 
 def _known(key: Key[Array, ""], model: Model, data: Observations, known: Memory | bool) -> Memory | None:
     """The known programs with their scores under the model."""
+    if fills(model.recognition):  # the floats of a known program are one draw, and its score a density
+        if isinstance(known, Memory):
+            raise Refusal("Programs whose floats are random variables cannot be summed: leave out known.")
+        return None
     if isinstance(known, bool):
         return remember(jax.random.fold_in(key, len(data)), model, data, **SEARCH) if known else None
     if known.log_joint.shape[0] != len(data):

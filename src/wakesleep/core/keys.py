@@ -19,14 +19,14 @@ UNIFORM_STEPS = 2**23
 
 
 def fused(key: Key[Array, "*keys"]) -> Key[Array, "*keys"]:
-    """The same key, drawing the same numbers by the written-out hash; other kinds of key as they are."""
+    """Returns the same key, whose draws use the written-out hash; keys of other kinds stay as they are."""
     if jax.random.key_impl(key) != "threefry2x32":
         return key
     return jax.random.wrap_key_data(jax.random.key_data(key), impl=_FUSED)
 
 
 def draw_rows(key: Key[Array, ""], n: int, b: int) -> Int[Array, "b"]:
-    """b different rows of n < 2^31, every row equally likely, at a cost that does not depend on n.
+    """Draws b different rows of n < 2^31, each equally likely, at a cost that does not depend on n.
 
     One row from each of b strata of (nearly) equal width, all turned by a random offset.
     """
@@ -44,7 +44,7 @@ def draw_rows(key: Key[Array, ""], n: int, b: int) -> Int[Array, "b"]:
 
 
 def _hash(key: UInt32[Array, "2"], high: Words, low: Words) -> tuple[Words, Words]:
-    """Threefry-2x32, twenty rounds (Salmon et al., 2011)."""
+    """Returns the hash of two words by Threefry-2x32 with twenty rounds (Salmon et al., 2011)."""
     schedule = (key[0], key[1], key[0] ^ key[1] ^ PARITY)
     a, b = high + schedule[0], low + schedule[1]
     for group in range(5):
@@ -57,7 +57,7 @@ def _hash(key: UInt32[Array, "2"], high: Words, low: Words) -> tuple[Words, Word
 
 
 def _count(key: UInt32[Array, "2"], shape: tuple[int, ...]) -> tuple[Words, Words]:
-    """The hashes of 0, 1, 2, ... in that shape."""
+    """Returns the hashes of 0, 1, 2, ... in that shape."""
     size = int(np.prod(shape, dtype=np.int64))
     if size >= 2**32:
         raise ValueError(f"At most 2**32 random numbers can be drawn at once, but {size} were asked for.")

@@ -14,9 +14,12 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int, PyTree
+from jaxtyping import Array, Bool, Float, Int, Int8, PyTree
 
 from wakesleep.core.model import Program, same_program
+
+PHASES = ("recognition", "prior", "revision", "other")
+"""What a remembered program was proposed by; other: put in by a call of `insert`."""
 
 
 class Memory(NamedTuple):
@@ -24,6 +27,8 @@ class Memory(NamedTuple):
 
     programs: PyTree[Array]
     log_joint: Float[Array, "n m"]
+    phase: Int8[Array, "n m"] | None = None
+    """The place in `PHASES` of what proposed each program when it entered; None where that is not recorded."""
 
 
 class Weighted(NamedTuple):
@@ -33,10 +38,10 @@ class Weighted(NamedTuple):
     log_weight: Float[Array, "*batch k"]
 
 
-def empty(program: PyTree[jax.ShapeDtypeStruct], n: int, m: int) -> Memory:
+def empty(program: PyTree[jax.ShapeDtypeStruct], n: int, m: int, phases: bool = False) -> Memory:
     """A memory of n rows and m slots for programs shaped like `program`, nothing in it."""
     programs = jax.tree.map(lambda a: jnp.zeros((n, m, *a.shape), a.dtype), program)
-    return Memory(programs, jnp.full((n, m), -jnp.inf, jnp.float32))
+    return Memory(programs, jnp.full((n, m), -jnp.inf, jnp.float32), jnp.zeros((n, m), jnp.int8) if phases else None)
 
 
 def read(memory: Memory, rows: Int[Array, "b"]) -> Memory:
@@ -75,8 +80,8 @@ def merge(remembered: Memory, proposed: Memory) -> tuple[Memory, Int[Array, ""]]
     pool = jax.tree.map(lambda a, b: jnp.concatenate([a, b]), remembered, proposed)
     scores = jnp.where(twins(pool.programs, pool.log_joint, m), -jnp.inf, pool.log_joint)
     best, order = jax.lax.top_k(scores, m)
-    programs = jax.tree.map(lambda a: a[order], pool.programs)
-    return Memory(programs, best), jnp.sum((order >= m) & (best > -jnp.inf))
+    programs, phase = jax.tree.map(lambda a: a[order], (pool.programs, pool.phase))
+    return Memory(programs, best, phase), jnp.sum((order >= m) & (best > -jnp.inf))
 
 
 def among(programs: Program, row: Memory) -> Bool[Array, "k"]:

@@ -13,6 +13,8 @@ of a part is one of its parameters. Batch and particle axes are added by the cor
 A program is a pytree of fixed shape. Its integer leaves are the program: two programs with equal
 integer leaves are twins. Its float leaves, if any, are carried: quantities fitted for that program,
 which `Evaluator.refine` improves and the memory keeps. Prior and recognition score the integer leaves alone.
+Float leaves may instead be random variables (`Recognition.fill`): then `evaluator.log_prob(x, z)` is
+log p(x, floats | integers), `prior.sample` draws them too, and `hmws` integrates them out.
 
 A pair that cannot occur scores minus infinity, with a zero gradient there and never NaN.
 """
@@ -32,6 +34,8 @@ from wakesleep.core.keys import fused
 Program = PyTree[Array]
 Scalar = Float[Array, ""]
 Tree = TypeVar("Tree")
+FILLING = 4
+"""Folded into the key of proposals for their float leaves, so that the tokens drawn are the same with and without."""
 
 
 class Prior(eqx.Module):
@@ -99,6 +103,14 @@ class Recognition(eqx.Module):
     def log_prob(self, z: Program, h: Any) -> Scalar:
         """log r(z | x)."""
 
+    def fill(self, key: Key[Array, ""], z: Program, h: Any) -> Program:
+        """The program with its float leaves drawn from r(floats | integers, x); by default as it is."""
+        return z
+
+    def log_fill(self, z: Program, h: Any) -> Scalar:
+        """log r(floats | integers, x) of what `fill` drew; zero where nothing is drawn."""
+        return jnp.zeros(())
+
     def revise(self, key: Key[Array, ""], z: Program, h: Any) -> Program:
         """A program near z; where a domain has no notion of nearness, any proposal."""
         return self.sample(key, h)
@@ -155,7 +167,19 @@ def propose(recognition: Recognition, key: Key[Array, ""], h: Any, count: int) -
     """`count` proposals for each encoded observation of a batch: leaves [b, count, ...]."""
     b = jax.tree.leaves(h)[0].shape[0]
     keys = jax.random.split(fused(key), (b, count))
-    return over_programs(recognition.sample, keys, h)
+    z = over_programs(recognition.sample, keys, h)
+    return fill(recognition, jax.random.fold_in(key, FILLING), z, h) if fills(recognition) else z
+
+
+def fills(recognition: Recognition) -> bool:
+    """Whether the float leaves of programs are random variables, which recognition draws."""
+    return type(recognition).fill is not Recognition.fill
+
+
+def fill(recognition: Recognition, key: Key[Array, ""], z: Program, h: Any) -> Program:
+    """The k programs of each encoded observation of a batch with their float leaves drawn anew."""
+    keys = jax.random.split(fused(key), jax.tree.leaves(z)[0].shape[:2])
+    return over_programs(lambda given, h: recognition.fill(given[0], given[1], h), (keys, z), h)
 
 
 def score(model: Model, z: Program, x: Any, c: Any, key: Key[Array, ""] | None = None) -> Float[Array, "b k"]:
@@ -180,8 +204,10 @@ def _thinned_joint(model: Model, z: Program, x: Any, c: Any, key: Key[Array, ""]
 
 
 def recognise(recognition: Recognition, z: Program, h: Any) -> Float[Array, "b k"]:
-    """log r(z | x) for the k programs of each encoded observation of a batch."""
-    return over_programs(recognition.log_prob, z, h)
+    """log r(z | x) for the k programs of each encoded observation of a batch, float leaves that it draws included."""
+    if not fills(recognition):
+        return over_programs(recognition.log_prob, z, h)
+    return over_programs(lambda z, h: recognition.log_prob(z, h) + recognition.log_fill(z, h), z, h)
 
 
 def refine(evaluator: Evaluator, z: Program, x: Any) -> Program:

@@ -35,19 +35,19 @@ class Grammar:
     """The fewest tokens that end a sequence from each state, the end token not counted."""
 
     def penalties(self, state: Int[Array, ""], left: Int[Array, ""]) -> Float[Array, "v"]:
-        """To be added to logits: nothing where the sequence can still end within the `left` places, else `BANNED`."""
+        """Returns what is added to logits: zero where the sequence can still end in `left` places, else `BANNED`."""
         late = jnp.asarray(self.need)[jnp.asarray(self.after)[state]] >= jnp.maximum(left, 1)
         # One product instead of a gather: each token has one kind.
         kinds = self.kind[None, :] == np.arange(self.after.shape[1])[:, None]
         return jnp.where(late, BANNED, 0.0) @ jnp.asarray(kinds, jnp.float32)
 
     def advance(self, state: Int[Array, ""], token: Int[Array, ""]) -> Int[Array, ""]:
-        """The state after a token."""
+        """Returns the state after a token."""
         return jnp.asarray(self.after)[state, jnp.asarray(self.kind)[token]]
 
 
 def grammar(kind: list[int], start: Hashable, move: Callable[[Any, int], Hashable | None]) -> Grammar:
-    """The automaton of `move(state, kind)`, which gives the next state or None; kind 0 ends the sequence."""
+    """Returns the automaton of `move(state, kind)`, which gives the next state or None; kind 0 ends the sequence."""
     kinds = max(kind) + 1
     found: dict[Hashable, int] = {start: 0}
     rows: list[list[int]] = []
@@ -67,7 +67,7 @@ def grammar(kind: list[int], start: Hashable, move: Callable[[Any, int], Hashabl
 
 
 def _distances(after: Int[np.ndarray, "s c"], done: int, dead: int) -> Int[np.ndarray, "s"]:
-    """The fewest tokens from each state to one that may end."""
+    """Returns the fewest tokens from each state to one that may end."""
     need = np.full(after.shape[0], UNREACHABLE)
     need[(after[:, 0] == done)] = 0
     for _ in range(after.shape[0]):
@@ -96,19 +96,19 @@ class Writer(eqx.Module):
 
     @abstractmethod
     def begin(self, h: Any) -> Any:
-        """The state before the first token."""
+        """Returns the state before the first token."""
 
     @abstractmethod
     def step(self, state: Any, token: Int[Array, ""]) -> tuple[Any, Float[Array, "d"]]:
-        """The next state and output, given the token before; the first is given the end token."""
+        """Returns the next state and output, given the token before; the first is given the end token."""
 
     @abstractmethod
     def opinion(self, output: Float[Array, "d"], h: Any) -> "Opinion":
-        """What the next token is."""
+        """Returns the opinion on what the next token is."""
 
 
 def write(key: Key[Array, ""], writer: Writer, h: Any, rules: Grammar, length: int) -> Tokens:
-    """A sequence drawn token by token, well-formed by the rules and within the length."""
+    """Draws a sequence token by token, well-formed by the rules and within the length."""
     uniform = jax.random.uniform(fused(key), (length,))
 
     def one(carry: tuple, given: tuple) -> tuple[tuple, Array]:
@@ -123,7 +123,7 @@ def write(key: Key[Array, ""], writer: Writer, h: Any, rules: Grammar, length: i
 
 
 def read(tokens: Tokens, writer: Writer, h: Any, rules: Grammar) -> Scalar:
-    """The log-probability that `write` gives these tokens; minus infinity where they break the rules."""
+    """Returns the log-probability that `write` gives these tokens; minus infinity where they break the rules."""
     length = tokens.shape[0]
     before = jnp.concatenate([jnp.zeros(1, tokens.dtype), tokens[:-1]])
     step = lambda state, token: writer.step(state, token)  # noqa: E731, PLW0108, a scan hashes what it is given
@@ -135,7 +135,7 @@ def read(tokens: Tokens, writer: Writer, h: Any, rules: Grammar) -> Scalar:
 
 
 def edit(key: Key[Array, ""], tokens: Tokens, rules: Grammar) -> Tokens:
-    """The sequence with one token replaced, inserted or left out, at random; the rules may ban what comes of it."""
+    """Returns the sequence with one random token replaced, inserted or left out; the rules may ban the result."""
     words = rules.kind.shape[0]
     u = jax.random.uniform(fused(key), (3,))
     used = jnp.sum(tokens != END)
@@ -148,7 +148,7 @@ def edit(key: Key[Array, ""], tokens: Tokens, rules: Grammar) -> Tokens:
 def change(
     tokens: Tokens, insert: Bool[Array, ""], leave: Bool[Array, ""], place: Int[Array, ""], token: Int[Array, ""]
 ) -> Tokens:
-    """The sequence with a token inserted at a place, or with the one there left out, or else replaced."""
+    """Returns the sequence with a token inserted at a place, or with the one there left out, or else replaced."""
     here = jnp.arange(tokens.shape[0])
     later = jnp.concatenate([tokens[:1], tokens[:-1]])
     sooner = jnp.concatenate([tokens[1:], jnp.zeros(1, tokens.dtype)])
@@ -159,7 +159,7 @@ def change(
 
 
 def _log_p(opinion: Opinion, penalties: Float[Array, "v"], token: Int[Array, ""]) -> Scalar:
-    """The log-probability of one token; minus infinity where the rules ban it."""
+    """Returns the log-probability of one token; minus infinity where the rules ban it."""
     logits = opinion.logits + penalties
     chosen = _pick(logits, token)
     legal = chosen > BANNED / 2
@@ -172,7 +172,7 @@ def _log_p(opinion: Opinion, penalties: Float[Array, "v"], token: Int[Array, ""]
 
 
 def _mixture(opinion: Opinion, penalties: Float[Array, "v"]) -> Float[Array, "v"]:
-    """The probabilities of all tokens."""
+    """Returns the probabilities of all tokens."""
     p = jax.nn.softmax(opinion.logits + penalties)
     if opinion.guess is None:
         return p
@@ -181,12 +181,12 @@ def _mixture(opinion: Opinion, penalties: Float[Array, "v"]) -> Float[Array, "v"
 
 
 def _pick(values: Array, token: Int[Array, ""]) -> Array:
-    """values[token]; a masked sum, which a CPU does faster than a gather inside a scan."""
+    """Returns values[token] by a masked sum, which a CPU does faster than a gather inside a scan."""
     return jnp.sum(jnp.where(jnp.arange(values.shape[0]) == token, values, 0.0))
 
 
 def _invert(uniform: Float[Array, ""], p: Float[Array, "v"]) -> Int[Array, ""]:
-    """The token at which the cumulated probability passes the uniform number."""
+    """Returns the token at which the cumulated probability passes the uniform number."""
     mass = p @ np.triu(np.ones((p.shape[0], p.shape[0]), np.float32))  # cumsum, which is slower on a CPU
     token = jnp.sum(mass <= uniform * mass[-1])
     return jnp.minimum(token, p.shape[0] - 1 - jnp.argmax(p[::-1] > 0)).astype(jnp.int32)
@@ -208,17 +208,17 @@ class Lstm(eqx.Module):
 
     @property
     def hidden(self) -> int:
-        """The size of its state."""
+        """Returns the size of its state."""
         return self.bias.shape[0] // 4
 
     def begin(self) -> tuple[Array, Array]:
-        """The state before anything is read."""
+        """Returns the state before anything is read."""
         return jnp.zeros(self.hidden), jnp.zeros(self.hidden)
 
     def __call__(
         self, state: tuple[Array, Array], token: Int[Array, ""], more: Array | float = 0.0
     ) -> tuple[Array, Array]:
-        """The state (output, cell) after a token; `more` is added to its gates."""
+        """Returns the state (output, cell) after a token; `more` is added to its gates."""
         output, cell = state
         gates = self.table[token] + output @ self.recurrent + self.bias + more
         enter, keep, value, show = jnp.split(gates, 4)
@@ -243,23 +243,23 @@ class LstmWriter(Writer):
         self.share = share
 
     def smoothed(self, share: float) -> "LstmWriter":
-        """The same network with another share of tokens that may be any."""
+        """Returns the same network with another share of tokens that may be any."""
         made: LstmWriter = object.__new__(type(self))
         for name, value in {**vars(self), "share": share}.items():
             object.__setattr__(made, name, value)
         return made
 
     def begin(self, h: None) -> tuple[Array, Array]:
-        """The LSTM's start."""
+        """Returns the state of the LSTM before the first token."""
         return self.lstm.begin()
 
     def step(self, state: tuple[Array, Array], token: Int[Array, ""]) -> tuple[tuple[Array, Array], Float[Array, "h"]]:
-        """One step of the LSTM."""
+        """Returns the next state of the LSTM and its output."""
         state = self.lstm(state, token)
         return state, state[0]
 
     def opinion(self, output: Float[Array, "h"], h: None) -> Opinion:
-        """A linear map of the LSTM's output."""
+        """Returns logits that are linear in the output of the LSTM."""
         logits = output @ self.output + self.bias
         return Opinion(logits, jnp.ones_like(logits), self.share) if self.share else Opinion(logits)
 
@@ -272,9 +272,9 @@ class TokenPrior(Prior):
     length: int
 
     def sample(self, key: Key[Array, ""], c: Any) -> Tokens:
-        """A well-formed program."""
+        """Draws a well-formed program."""
         return write(key, self.writer, None, self.rules, self.length)
 
     def log_prob(self, z: Tokens, c: Any) -> Scalar:
-        """log p(z)."""
+        """Returns log p(z)."""
         return read(z, self.writer, None, self.rules)

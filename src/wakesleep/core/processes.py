@@ -2,11 +2,15 @@
 
 import hashlib
 from collections.abc import Callable
+from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.experimental import multihost_utils
 
+from wakesleep.core.model import Tree
 from wakesleep.errors import Refusal
 
 SENTENCE_BYTES = 4096
@@ -57,9 +61,22 @@ def by_primary(action: Callable[[], object]) -> None:
             action()
         except Refusal as refusal:
             sentence = str(refusal)
+        except OSError as error:
+            sentence = f"{error.filename or 'A file'} could not be used ({error.strerror or error})."
     words = np.zeros(SENTENCE_BYTES, np.uint8)
     said = sentence.encode()[:SENTENCE_BYTES]
     words[: len(said)] = np.frombuffer(said, np.uint8)
     heard = bytes(np.asarray(multihost_utils.broadcast_one_to_all(words))).rstrip(b"\0").decode(errors="replace")
     if heard:
         raise Refusal(heard)
+
+
+def whole(tree: Tree) -> Tree:
+    """Returns the tree with all of each array on one device of every process; every process must ask for it."""
+
+    def gather(a: Any) -> Any:
+        if not eqx.is_array(a):
+            return a
+        return jnp.asarray(multihost_utils.process_allgather(a, tiled=True) if several() else np.asarray(a))
+
+    return jax.tree.map(gather, tree)

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from jaxtyping import Array, Float, Int, Key, PyTree
 
@@ -68,12 +67,14 @@ def algorithm(
     optimiser: optax.GradientTransformation,
     memory_size: int | None = None,
     posterior: Posterior | None = None,
+    phases: bool = False,
 ) -> Algorithm:
     """The algorithm that descends `loss`, with a memory of `memory_size` programs for each observation if given.
 
     `loss(model, key, remembered, batch)` returns `(loss, (updated, info))`: a scalar whose gradient moves every part
     of the model, the memory rows of the batch after the step (None without a memory; `wake` makes them), and an
     `Info` (`report` makes it). By default the posterior is the memory's Q, or importance sampling without a memory.
+    With `phases` the memory records what proposed each of its programs.
     """
     if posterior is None:
         posterior = importance_posterior(POSTERIOR_PARTICLES) if memory_size is None else remembered_posterior
@@ -83,7 +84,7 @@ def algorithm(
             keep_compiled()
             check_new(model, data)
         model = _strong(model)
-        memory = None if memory_size is None else mem.empty(program_shape(model, data), len(data), memory_size)
+        memory = None if memory_size is None else mem.empty(program_shape(model, data), len(data), memory_size, phases)
         opt_state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
         return State(jnp.zeros((), jnp.int32), model, opt_state, memory)
 
@@ -125,24 +126,40 @@ def average(total: Info, count: Any) -> Info:
     return Info(bound, total.explained / count, total.novel / count, total.broken / count)
 
 
-class Means:
-    """The mean of what a run reports, added up on the host; a bound counts by the observations that have one."""
+class Totals(NamedTuple):
+    """The sum of the reports of some steps, each number as a float and the rounding errors of its sum.
 
-    def __init__(self) -> None:
-        self.count, self.bound, self.explained, self.novel = 0, 0.0, 0.0, 0.0
+    A sum is the same to the last bit however the steps are cut into calls, and as precise as of double precision.
+    """
 
-    def add(self, info: Info, count: int) -> None:
-        """Adds the mean report of `count` steps."""
-        explained = float(info.explained)
-        self.bound += count * explained * float(info.bound) if explained > 0 else 0.0
-        self.explained += count * explained
-        self.novel += count * float(info.novel)
-        self.count += count
+    steps: Int[Array, "*seeds"]
+    high: Info
+    low: Info
 
-    def means(self) -> dict[str, float]:
-        """The means by name."""
-        bound = self.bound / self.explained if self.explained > 0 else -np.inf
-        return {"bound": float(bound), "explained": self.explained / self.count, "novel": self.novel / self.count}
+
+def no_reports(shape: tuple[int, ...] = ()) -> Totals:
+    """Returns the totals of no steps."""
+    zero = lambda *more: jnp.zeros((*shape, *more))  # noqa: E731
+    made = [Info(zero(), zero(), zero(), zero(len(PARTS))) for _ in range(2)]
+    return Totals(jnp.zeros(shape, jnp.int32), *made)
+
+
+def add_report(totals: Totals, info: Info) -> Totals:
+    """Returns the totals with the report of one more step."""
+    high, error = zip(*map(_two_sum, totals.high, weigh_report(info)), strict=True)
+    return Totals(totals.steps + 1, Info(*high), jax.tree.map(jnp.add, totals.low, Info(*error)))
+
+
+def mean_report(totals: Totals) -> Info:
+    """Returns the mean report of all steps that the totals count."""
+    return average(jax.tree.map(jnp.add, totals.high, totals.low), jnp.maximum(totals.steps, 1))
+
+
+def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """Returns a + b as rounded, and what the rounding left out (Knuth, 1969)."""
+    total = a + b
+    rounded = total - a
+    return total, (a - (total - rounded)) + (b - rounded)
 
 
 def importance_posterior(count: int) -> Posterior:

@@ -19,7 +19,7 @@ from jaxtyping import Array, Float, Int, Key
 from wakesleep.core import memory as mem
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Model, Prior, canonical, propose, recognise, score
-from wakesleep.core.wake import rescored
+from wakesleep.core.wake import rescored, tagged
 
 
 def wake_with_tail(
@@ -31,7 +31,8 @@ def wake_with_tail(
     """
     drawn = propose(model.recognition, key, h, proposals)
     old, fresh = rescored(model, remembered, canonical(model.prior, drawn), batch)
-    updated, novel = jax.vmap(mem.merge)(old, fresh)
+    phase = None if remembered.phase is None else tagged(drawn, "recognition")[1]
+    updated, novel = jax.vmap(mem.merge)(old._replace(phase=remembered.phase), fresh._replace(phase=phase))
     if type(model.prior).canonical is not Prior.canonical:  # P is a sum over programs as r spells them
         fresh = Memory(drawn, score(model, drawn, batch.x, batch.c))
     log_r = recognise(model.recognition, fresh.programs, h)

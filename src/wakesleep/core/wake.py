@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float, Int, Key
+from jaxtyping import Array, Float, Int, Int8, Key
 
 from wakesleep.core import memory as mem
 from wakesleep.core.keys import draw_rows
@@ -25,6 +25,8 @@ from wakesleep.core.model import (
     score,
 )
 
+Tagged = tuple[Program, Int8[Array, "b r"]]
+
 
 def wake(
     model: Model,
@@ -42,16 +44,27 @@ def wake(
     `explore` and `revise` are the shares of proposals that come from the prior and from a remembered program with a
     small change. For `fixed` see `enter`.
     """
-    proposed = propose(model.recognition, key, h, proposals)
+    proposed = tagged(propose(model.recognition, key, h, proposals), "recognition")
     if explore > 0:
         proposed = _explored(jax.random.fold_in(key, 1), model.prior, batch.c, proposed, explore)
     if revise > 0:
         proposed = _revised(jax.random.fold_in(key, 2), model, remembered, h, proposed, revise)
-    return enter(model, remembered, proposed, batch, fixed)
+    return enter(model, remembered, proposed[0], batch, fixed, proposed[1])
+
+
+def tagged(programs: Program, phase: str) -> Tagged:
+    """Returns programs [b, r, ...] with the place in `PHASES` of what proposed them."""
+    shape = jax.tree.leaves(programs)[0].shape[:2]
+    return programs, jnp.full(shape, mem.PHASES.index(phase), jnp.int8)
 
 
 def enter(
-    model: Model, remembered: Memory, proposed: Program, batch: Batch, fixed: bool = False
+    model: Model,
+    remembered: Memory,
+    proposed: Program,
+    batch: Batch,
+    fixed: bool = False,
+    phase: Int8[Array, "b r"] | None = None,
 ) -> tuple[Memory, Int[Array, "b"]]:
     """Merges programs [b, r, ...], in canonical form, into memory rows; also returns how many entered each row.
 
@@ -59,9 +72,14 @@ def enter(
     a `fixed` model this happens only where programs carry quantities, which are then refined further.
     """
     proposed = canonical(model.prior, proposed)
+    if remembered.phase is None:
+        phase = None
+    elif phase is None:
+        phase = tagged(proposed, "other")[1]
     if fixed and not carries(proposed):
-        return jax.vmap(mem.merge)(remembered, Memory(proposed, score(model, proposed, batch.x, batch.c)))
-    return jax.vmap(mem.merge)(*rescored(model, remembered, proposed, batch))
+        return jax.vmap(mem.merge)(remembered, Memory(proposed, score(model, proposed, batch.x, batch.c), phase))
+    before, new = rescored(model, remembered, proposed, batch)
+    return jax.vmap(mem.merge)(before._replace(phase=remembered.phase), new._replace(phase=phase))
 
 
 def rescored(model: Model, remembered: Memory, proposed: Program, batch: Batch) -> tuple[Memory, Memory]:
@@ -102,7 +120,7 @@ def _aligned(mask: Array, like: Array) -> Array:
     return mask.reshape(mask.shape + (1,) * (like.ndim - 2))
 
 
-def _explored(key: Key[Array, ""], prior: Prior, c: Any, proposed: Program, share: float) -> Program:
+def _explored(key: Key[Array, ""], prior: Prior, c: Any, proposed: Tagged, share: float) -> Tagged:
     """The proposals [b, r, ...] with a share of them, at random places of the batch, replaced by draws from the prior.
 
     As many programs are drawn as are expected to be used, rounded up; each then counts with the probability that
@@ -119,17 +137,17 @@ def _explored(key: Key[Array, ""], prior: Prior, c: Any, proposed: Program, shar
         flat = a.reshape(b * r, *a.shape[2:])
         return flat.at[used].set(new, mode="drop").reshape(a.shape)
 
-    return jax.tree.map(put, proposed, drawn)
+    return jax.tree.map(put, proposed, (drawn, jnp.full(count, mem.PHASES.index("prior"), jnp.int8)))
 
 
-def _revised(key: Key[Array, ""], model: Model, remembered: Memory, h: Any, proposed: Program, share: float) -> Program:
+def _revised(key: Key[Array, ""], model: Model, remembered: Memory, h: Any, proposed: Tagged, share: float) -> Tagged:
     """The proposals [b, r, ...] with a share of them, at random, replaced by changed programs of the memory."""
     shape = jax.tree.leaves(proposed)[0].shape[:2]
     key_draw, key_swap = jax.random.split(key)
     one = partial(_revision, model)
     drawn = jax.vmap(jax.vmap(one, (0, None, None)))(jax.random.split(key_draw, shape), remembered, h)
     swap = jax.random.uniform(key_swap, shape) < share
-    return jax.tree.map(lambda a, b: jnp.where(_aligned(swap, a), b, a), proposed, drawn)
+    return jax.tree.map(lambda a, b: jnp.where(_aligned(swap, a), b, a), proposed, tagged(drawn, "revision"))
 
 
 def _revision(model: Model, key: Key[Array, ""], remembered: Memory, h: Any) -> Program:

@@ -22,14 +22,14 @@ def save(path: Path, arrays: Any, notes: dict[str, Any]) -> None:
 
 
 def read_notes(path: Path) -> dict[str, Any]:
-    """The notes of a file."""
+    """Returns the notes of a file."""
     with _open(path) as file:
         found: dict[str, Any] = json.loads((file.metadata() or {}).get("notes", "{}"))
     return found
 
 
 def load(path: Path, like: Tree) -> Tree:
-    """A tree like the given one, which may have shapes for arrays, with the arrays of a file of the same names."""
+    """Returns a tree like the given one, of arrays or shapes, with the file's arrays of the same names."""
     like = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype) if isinstance(a, jax.ShapeDtypeStruct) else a, like)
     with _open(path) as file:
         known = set(file.keys())
