@@ -1,8 +1,28 @@
 """What a user is told when a request cannot be served."""
 
+EXTRAS = {
+    "explore": ("anyio", "jinja2", "starlette", "uvicorn"),
+    "plots": ("matplotlib",),
+    "train": ("jax", "jaxlib", "equinox", "filelock", "optax", "orbax", "PIL", "pooch", "safetensors", "scipy"),
+}
+"""The optional parts of an installation, and the modules that each brings."""
+
 
 class Refusal(ValueError):
     """One sentence: what was given, what was expected, what to do; the command line then exits with 2."""
+
+
+class MissingExtra(Refusal, ImportError):
+    """An optional part of the installation is not there."""
+
+
+def missing_extra(error: ModuleNotFoundError) -> Exception:
+    """Returns what is said of a module that an extra brings; any other error is returned as it is."""
+    module = (error.name or "").partition(".")[0]
+    for extra, modules in EXTRAS.items():
+        if module in modules:
+            return MissingExtra(f"This needs {module}, which is not installed: pip install 'wakesleep[{extra}]'.")
+    return error
 
 
 def require_at_least(name: str, value: int | float, least: int | float) -> None:

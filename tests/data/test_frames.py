@@ -42,7 +42,7 @@ def test_pandas_of_every_kind_of_missing_value():
     times = pandas.Series(pandas.to_datetime(["2024-01-31 10:00", None]), name="when")
     assert columns(times) == [("when", ["2024-01-31 10:00:00", None])]
     twice = pandas.concat([frame[["n"]], frame[["n"]]], axis=1)
-    assert [name for name, _ in columns(twice)] == ["n", "n (2)"]
+    assert [name for name, _ in columns(twice)] == ["n", "n_2"]
 
 
 def test_arrow_tables_and_columns():

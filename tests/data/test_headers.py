@@ -45,7 +45,7 @@ def test_without_a_header_columns_are_called_by_their_place_and_the_first_row_is
 
 
 def test_names_are_distinct_whatever_they_are():
-    names, notes = column_names(["a"] * 5 + [""] * 3 + ["a (2)", "column 6"])
+    names, notes = column_names(["a"] * 5 + [""] * 3 + ["a_2", "column 6"])
     assert len(set(names)) == len(names) == 10
     assert names[0] == "a"
     assert len(notes) == 2

@@ -1,6 +1,7 @@
 """Tables that are damaged, enormous or made to harm end in one sentence."""
 
 import gzip
+import os
 import random
 import zipfile
 
@@ -32,6 +33,10 @@ def refusal(path, rows="all"):
         ("t.csv", b"%PDF-1.7\n", "is a PDF document"),
         ("t.csv", b"SQLite format 3\0", "is an SQLite database"),
         ("t.csv", b"\x80\x04\x95\x00", "is a pickle"),
+        ("t.csv", b"\n<!DOCTYPE html><html>", "is an HTML page"),
+        ("t.csv", b"\xef\xbb\xbf<?xml version='1.0'?><a/>", "is an XML document"),
+        ("t.csv", b"{\\rtf1\\ansi}", "is an RTF document"),
+        ("t.csv", b"-----BEGIN PRIVATE KEY-----\n", "is a key or a certificate"),
         ("t.csv", random.Random(0).randbytes(5000), "is a binary file of an unknown kind"),
         ("t.parquet", b"not parquet", "cannot be read as a Parquet file"),
         ("t.parquet", b"PAR1" + bytes(100) + b"PAR1", "cannot be read as a Parquet file"),
@@ -167,3 +172,20 @@ def test_files_cut_anywhere_or_with_bytes_changed_end_in_a_table_or_a_sentence(t
                 read_table(path, rows=draw.choice(["sample", "all"]))
             except Refusal as refused:
                 assert "\n" not in str(refused), str(refused)
+
+
+def test_a_panic_of_the_parquet_reader_is_a_sentence_and_nothing_else(tmp_path, monkeypatch, capfd):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": [1, 2]}).write_parquet(path)
+
+    def panic(*given, **named):
+        os.write(2, b"thread 'async-executor-0' panicked at page.rs:27\n")
+        raise pl.exceptions.PanicException("a page is damaged")
+
+    source = ParquetSource(path, "t.parquet")
+    monkeypatch.setattr(pl.LazyFrame, "collect", panic)
+    with pytest.raises(Refusal, match="cannot be read as a Parquet file: a page is damaged"):
+        next(source.chunks())
+    assert "cannot be read as a Parquet file: a page is damaged" in refusal(path)
+    os.write(2, b"heard\n")
+    assert capfd.readouterr().err == "heard\n"

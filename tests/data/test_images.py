@@ -164,3 +164,16 @@ def test_a_large_picture_is_refused_within_little_memory(tmp_path):
     said, grown = done.stdout.splitlines()
     assert "has more than 16,777,216 pixels" in said
     assert int(grown) < 300_000
+
+
+def test_a_first_look_at_an_image_is_by_the_same_reader_and_of_few_pixels(tmp_path, monkeypatch):
+    from PIL import Image as Files
+
+    from wakesleep.data import sniff
+
+    Files.new("RGB", (4, 2), "white").save(tmp_path / "a.png")
+    assert sniff.colours(tmp_path / "a.png") == [1.0]
+    monkeypatch.setattr(sniff, "PIXELS_LOOKED_AT", 7)
+    assert sniff.colours(tmp_path / "a.png") is None
+    (tmp_path / "b.png").write_bytes((tmp_path / "a.png").read_bytes()[:40])
+    assert sniff.colours(tmp_path / "b.png") is None

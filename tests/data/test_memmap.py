@@ -49,20 +49,90 @@ def test_pieces_that_do_not_fit_leave_nothing_behind(tmp_path, pieces, words):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_two_stores_of_the_same_arrays_have_one_digest_whatever_their_pieces(tmp_path):
+    rows = np.arange(12).reshape(6, 2)
+    for name, cuts in (("one", [6]), ("two", [2, 6])):
+        pieces = [{"x": rows[a:b]} for a, b in zip([0, *cuts], cuts, strict=False)]
+        memmap.write(tmp_path / name, pieces, {})
+    assert memmap.read(tmp_path / "one").digest == memmap.read(tmp_path / "two").digest
+
+
+@pytest.mark.parametrize("place", [-1, 130, 40])
+def test_a_changed_byte_is_found_wherever_it_is(folder, place):
+    data = bytearray((folder / "c.npy").read_bytes())
+    data[place] ^= 1
+    (folder / "c.npy").write_bytes(data)
+    with pytest.raises(Refusal, match="is damaged"):
+        memmap.read(folder)
+
+
+def test_verification_is_told_along_the_way(folder, monkeypatch):
+    monkeypatch.setattr(memmap, "HASHED_BYTES_AT_ONCE", 50)
+    told = []
+    memmap.read(folder, lambda done, total: told.append((done, total)))
+    assert told[-1][0] == told[-1][1] == sum(p.stat().st_size for p in folder.glob("*.npy"))
+    assert len(told) > 5
+
+
+SAID = {"observations": 4, "files": {"c.npy": "a", "x.a.npy": "b"}}
+
+
 @pytest.mark.parametrize(
     ("file", "text", "words"),
     [
         ("store.json", "[]", "does not say how many"),
         ("store.json", "{", "cannot be read as a store"),
-        ("store.json", json.dumps({"observations": 5, "digest": "a"}), "not every file has the 5 rows"),
-        ("store.json", json.dumps({"observations": "4", "digest": "a"}), "does not say how many"),
+        ("store.json", "[" * 100_000, "cannot be read as a store"),
+        ("store.json", '{"observations": ' + "7" * 5000 + "}", "cannot be read as a store"),
+        ("store.json", "\xff", "cannot be read as a store"),
+        ("store.json", " " * 20_000_000, "has more than"),
+        ("store.json", json.dumps({"observations": 4, "digest": "a"}), "has no digests of its files"),
+        ("store.json", json.dumps(SAID | {"files": ["c.npy"]}), "has no digests of its files"),
+        ("store.json", json.dumps(SAID | {"observations": 5}), "not every file has the 5 rows"),
+        ("store.json", json.dumps(SAID | {"observations": "4"}), "does not say how many"),
+        ("store.json", json.dumps(SAID | {"observations": True}), "does not say how many"),
+        ("store.json", json.dumps(SAID | {"observations": -4}), "does not say how many"),
+        ("store.json", json.dumps(SAID), "is not what was written"),
+        ("store.json", json.dumps(SAID | {"files": {"../c.npy": "a"}}), "its arrays are not those"),
+        ("store.json", json.dumps(SAID | {"files": {"c.npy": None, "x.a.npy": 3}}), "is not what was written"),
+        ("more.npy", "", "cannot be read as a store"),
         ("c.npy", "", "cannot be read as a store"),
         ("c.npy", "\x93NUMPY", "cannot be read as a store"),
+        ("c.npy", "PK\x03\x04" + "x" * 100, "cannot be read as a store"),
+        ("c.npy", "\x93NUMPY\x01\x00\x08\x00{'a': 1}", "cannot be read as a store"),
+        ("c.npy", "\x93NUMPY\x01\x00\x08\x00((((((((", "cannot be read as a store"),
     ],
 )
 def test_a_damaged_store_is_refused(folder, file, text, words):
     (folder / file).write_text(text, encoding="latin-1")
-    with pytest.raises(Refusal, match=words):
+    with pytest.raises(Refusal, match=words) as refused:
+        memmap.read(folder)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(3.0),
+        np.array(["a"] * 4),
+        np.zeros(4, complex),
+        np.zeros(4, "M8[s]"),
+        np.zeros(4, [("a", "i4")]),
+        np.asfortranarray(np.zeros((4, 2))),
+        np.zeros(3),
+    ],
+)
+def test_arrays_of_another_kind_are_refused(folder, array):
+    np.save(folder / "c.npy", array)
+    with pytest.raises(Refusal, match=r"cannot be read as a store|is damaged"):
+        memmap.read(folder)
+
+
+@pytest.mark.parametrize("name", ["c.npy", "store.json", "more"])
+def test_links_in_a_store_are_refused(folder, tmp_path, name):
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Refusal, match="is a link"):
         memmap.read(folder)
 
 

@@ -1,11 +1,13 @@
-"""How the bytes of a text file are decoded: by a mark, by where zeros stand, as UTF-8, or byte by byte."""
+"""How the bytes of a text file are decoded: by a mark, by where zeros stand, as UTF-8, or by what is probable."""
 
 import codecs
 import io
+import re
 from pathlib import Path
 from typing import NamedTuple
 
 from wakesleep.data.kinds import require_text
+from wakesleep.data.scripts import likely_encoding
 from wakesleep.errors import Refusal
 
 HEAD_BYTES = 1 << 16
@@ -18,6 +20,12 @@ MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 UNDEFINED_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+EVERY_BYTE = ("cp1252", "latin-1")
+"""What a file is read as if its likely encoding does not hold to its end; one of them always does."""
+JUDGED_BYTES = 1 << 14
+LONGEST_WORD_BYTES = 400
+BOUNDARY = re.compile(rb"[\x00-\x2f]+")
+"""White space and signs that no encoding has as a part of another character."""
 
 
 class Encoding(NamedTuple):
@@ -53,21 +61,51 @@ def _wide(head: bytes) -> str:
 
 
 def _narrow(path: Path) -> Encoding:
+    """UTF-8 if every byte is of it, else the most probable of the usual encodings in which every byte can be read."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    undefined = False
-    bad = -1
+    valid, undefined, seen = True, False, bytearray()
     with path.open("rb") as file:
         while block := file.read(SCAN_BYTES):
-            if bad < 0 and not (block.isascii() and not decoder.getstate()[0]):
-                try:
-                    decoder.decode(block)
-                except UnicodeDecodeError as error:
-                    bad = error.object[error.start]
+            if block.isascii() and not (valid and decoder.getstate()[0]):
+                continue
+            try:
+                decoder.decode(block) if valid else None
+            except UnicodeDecodeError:
+                valid = False
             undefined = undefined or len(block.translate(None, UNDEFINED_IN_CP1252)) < len(block)
-    if bad < 0 and not decoder.getstate()[0]:
+            seen += _words_beyond_ascii(block, JUDGED_BYTES - len(seen))
+    if valid and not decoder.getstate()[0]:
         return Encoding("utf-8")
-    name = "latin-1" if undefined else "cp1252"
+    name = likely_encoding(bytes(seen))
+    if name == "cp1252" and undefined:
+        name = "latin-1"
+    if name not in EVERY_BYTE and not _decodes(path, name):
+        name = "latin-1" if undefined else "cp1252"
     return Encoding(name, f"read as {name}, since it is not UTF-8")
+
+
+def _words_beyond_ascii(block: bytes, most: int) -> bytes:
+    """Words of a block that have bytes beyond ASCII, until these are many; no character of theirs is cut."""
+    found = bytearray()
+    for word in BOUNDARY.split(block) if most > 0 else ():
+        if not word.isascii() and len(word) <= LONGEST_WORD_BYTES:
+            found += word + b"\n"
+            if len(found) >= most:
+                break
+    return bytes(found)
+
+
+def _decodes(path: Path, name: str) -> bool:
+    """Whether a whole file can be read in an encoding."""
+    decoder = codecs.getincrementaldecoder(name)()
+    try:
+        with path.open("rb") as file:
+            while block := file.read(SCAN_BYTES):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def open_text(path: Path, encoding: str) -> io.TextIOWrapper:

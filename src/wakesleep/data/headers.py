@@ -74,11 +74,11 @@ def column_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
         times[name] += 1
         if times[name] > 1:
             repeated.append(name)
-            while (new := f"{name} ({times[name]})") in taken:
+            while (new := f"{name}_{times[name]}") in taken:
                 times[name] += 1
             taken.add(new)
             names[i] = new
     notes = [f"{empty} columns have no name and are called by their place"] if empty else []
     if repeated:
-        notes.append(f"the name {repeated[0]!r} is repeated; columns of the same name are numbered")
+        notes.append(f"the name {repeated[0]!r} is repeated; such columns are called {repeated[0]}_2 and so on")
     return names, notes

@@ -22,13 +22,13 @@ from PIL import Image as Files
 from PIL import ImageOps
 
 from wakesleep.data import limits
+from wakesleep.data.kinds import PICTURE_SUFFIXES
 from wakesleep.errors import Refusal
 
-PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp")
 ARRAY_SUFFIXES = (".npy", ".npz")
-FORMATS = ("PNG", "JPEG", "GIF", "BMP")
+IMAGE_FORMATS = ("PNG", "JPEG", "GIF", "BMP")
 EXPECTED = "PNG, JPEG, GIF, BMP, .npy or .npz"
-FAULTS = (
+DECODER_FAULTS = (
     OSError, ValueError, SyntaxError, TypeError, EOFError, OverflowError, MemoryError, IndexError, KeyError,
     RuntimeError, struct.error, zlib.error, zipfile.BadZipFile, tokenize.TokenError,
 )  # fmt: skip
@@ -65,9 +65,9 @@ def _collect(path: Path, files: list[Path]) -> list[Picture]:
     return found
 
 
-def read_image(path: Path) -> UInt8[np.ndarray, "h w 3"]:
-    """The one image of a file."""
-    found = list(_read(path))
+def read_image(path: Path, most_pixels: int = limits.IMAGE_PIXELS) -> UInt8[np.ndarray, "h w 3"]:
+    """Returns the one image of a file; refuses one of more pixels before any is decoded."""
+    found = list(_read(path, most_pixels))
     if len(found) != 1:
         raise Refusal(f"{path} has {len(found)} images, but one was expected.")
     return found[0].pixels
@@ -78,22 +78,22 @@ def grey(pixels: UInt8[np.ndarray, "h w 3"]) -> UInt8[np.ndarray, "h w"]:
     return np.asarray(Files.fromarray(pixels).convert("L"))
 
 
-def _read(path: Path) -> Iterator[Picture]:
+def _read(path: Path, most_pixels: int = limits.IMAGE_PIXELS) -> Iterator[Picture]:
     if not path.is_file():
         raise Refusal(f"{path} is not a file.")
     if path.suffix.lower() in ARRAY_SUFFIXES:
         yield from _pictures_of_array(path)
     else:
-        yield Picture(path.name, _decode(path))
+        yield Picture(path.name, _decode(path, most_pixels))
 
 
-def _decode(path: Path) -> UInt8[np.ndarray, "h w 3"]:
+def _decode(path: Path, most_pixels: int) -> UInt8[np.ndarray, "h w 3"]:
     """A picture file, put on white where it is transparent."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns of sizes that are refused here
-            with Files.open(path, formats=FORMATS) as file:
-                _require_pixels(path, *file.size)
+            with Files.open(path, formats=IMAGE_FORMATS) as file:
+                _require_pixels(path, *file.size, most_pixels)
                 colours = _eight_bits(ImageOps.exif_transpose(file)).convert("RGBA")
         flat = Files.alpha_composite(Files.new("RGBA", colours.size, "white"), colours)
         return np.asarray(flat.convert("RGB"))
@@ -101,9 +101,9 @@ def _decode(path: Path) -> UInt8[np.ndarray, "h w 3"]:
         raise
     except Files.DecompressionBombError:
         raise Refusal(
-            f"{path} has more than {limits.IMAGE_PIXELS:,} pixels, which is the most that is read: scale it down."
+            f"{path} has more than {most_pixels:,} pixels, which is the most that is read: scale it down."
         ) from None
-    except FAULTS as error:
+    except DECODER_FAULTS as error:
         said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise Refusal(f"{path} cannot be read as an image ({said}): {EXPECTED} were expected.") from None
 
@@ -115,11 +115,10 @@ def _eight_bits(image: Files.Image) -> Files.Image:
     return Files.fromarray((np.clip(np.asarray(image, np.int64), 0, 65535) >> 8).astype(np.uint8))
 
 
-def _require_pixels(path: Path, width: int, height: int) -> None:
-    if width * height > limits.IMAGE_PIXELS:
+def _require_pixels(path: Path, width: int, height: int, most: int) -> None:
+    if width * height > most:
         raise Refusal(
-            f"{path} has {width:,} x {height:,} pixels, but {limits.IMAGE_PIXELS:,} is the most that is read: "
-            "scale it down."
+            f"{path} has {width:,} x {height:,} pixels, but {most:,} is the most that is read: scale it down."
         )
 
 
@@ -129,7 +128,7 @@ def _pictures_of_array(path: Path) -> Iterator[Picture]:
         arrays = _arrays(path)
     except Refusal:
         raise
-    except FAULTS as error:
+    except DECODER_FAULTS as error:
         raise Refusal(f"{path} cannot be read as an array of images ({str(error)[:120]}).") from None
     for name, array in arrays:
         stack = array[None] if array.ndim == 2 or (array.ndim == 3 and array.shape[-1] in (3, 4)) else array
@@ -139,7 +138,7 @@ def _pictures_of_array(path: Path) -> Iterator[Picture]:
                 "colours behind, and a number of images in front."
             )
         for i, image in enumerate(stack):
-            _require_pixels(path, image.shape[1], image.shape[0])
+            _require_pixels(path, image.shape[1], image.shape[0], limits.IMAGE_PIXELS)
             yield Picture(name if len(stack) == 1 else f"{name} {i + 1}", _colours(path, image))
 
 

@@ -1,5 +1,6 @@
-"""What kind of file a path holds, by its first bytes and its suffix; other binary files are refused by name."""
+"""What kind of file a path holds, by its first bytes and its suffix; files that are no tables are refused by name."""
 
+import codecs
 import zipfile
 from pathlib import Path
 
@@ -28,9 +29,20 @@ BINARY_STARTS = (
     (b"\x80\x04", "a pickle"),
     (b"\x80\x05", "a pickle"),
 )
+TEXT_STARTS = (
+    (b"<!doctype html", "an HTML page"),
+    (b"<html", "an HTML page"),
+    (b"<?xml", "an XML document"),
+    (b"{\\rtf", "an RTF document"),
+    (b"-----begin ", "a key or a certificate"),
+)
+"""Beginnings, in small letters, of texts that are no tables."""
 SPREADSHEET_SUFFIXES = (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 JSON_LINES_SUFFIXES = (".jsonl", ".ndjson")
+PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp")
+TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
+ARCHIVE_SUFFIXES = (".gz", ".gzip", ".zip")
 TABLES = "CSV, TSV, Parquet, Excel, JSON lines, or one of these in gzip or zip"
 CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 MOST_CONTROLS_SHARE = 0.05
@@ -49,10 +61,18 @@ def kind_of(path: Path, head: bytes, name: str, title: str) -> str:
         return "spreadsheet"
     if head.startswith(b"\x1f\x8b"):
         return "gzip"
-    for start, what in BINARY_STARTS:
-        if head.startswith(start):
+    text = head[:64].removeprefix(codecs.BOM_UTF8).lstrip().lower()
+    for start, what in (*BINARY_STARTS, *TEXT_STARTS):
+        if (text if (start, what) in TEXT_STARTS else head).startswith(start):
             raise Refusal(f"{title} is {what}, but a table was expected: {TABLES}.")
     return "json lines" if suffix in JSON_LINES_SUFFIXES else "text"
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a file's name ends as that of a table, or as that of a table in an archive."""
+    suffix = Path(name).suffix.lower()
+    inner = Path(Path(name).stem).suffix.lower() if suffix in ARCHIVE_SUFFIXES else suffix
+    return inner in (*TEXT_SUFFIXES, *JSON_LINES_SUFFIXES, *PARQUET_SUFFIXES, *SPREADSHEET_SUFFIXES)
 
 
 def _is_workbook(path: Path) -> bool:

@@ -1,7 +1,10 @@
 """Parquet files: a stretch of rows at a time, or some rows of all."""
 
+import os
+import sys
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +14,7 @@ from wakesleep.data.sources import ColumnSource, Texts
 from wakesleep.data.values import texts_of_series
 from wakesleep.errors import Refusal
 
-FAULTS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+POLARS_FAULTS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 SLICE_CELLS = 1 << 20
 """More than a chunk of text holds: each slice decodes anew the row groups that it lies in."""
 WINDOW_CELLS = 1 << 24
@@ -23,10 +26,11 @@ class ParquetSource(ColumnSource):
 
     def __init__(self, path: Path, title: str):
         try:
-            self._frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-            names = self._frame.collect_schema().names()
-            height = self._frame.select(pl.len()).collect().item()
-        except FAULTS as error:
+            with _silence():
+                self._frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+                names = self._frame.collect_schema().names()
+                height = self._frame.select(pl.len()).collect().item()
+        except POLARS_FAULTS as error:
             raise _unreadable(title, error) from None
         super().__init__(title, names, height)
         self.chunk_rows = max(1, min(8 * limits.CHUNK_ROWS, SLICE_CELLS // max(len(names), 1)))
@@ -60,9 +64,24 @@ class ParquetSource(ColumnSource):
 
     def _collect(self, frame: pl.LazyFrame) -> pl.DataFrame:
         try:
-            return frame.collect(engine="streaming")
-        except FAULTS as error:
+            with _silence():
+                return frame.collect(engine="streaming")
+        except POLARS_FAULTS as error:
             raise _unreadable(self.title, error) from None
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Drops what is written to the descriptor of standard error: a panic of Polars prints there before it is raised."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _unreadable(title: str, error: BaseException) -> Refusal:

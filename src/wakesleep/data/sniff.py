@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from wakesleep.data.kinds import PICTURE_SUFFIXES
 from wakesleep.data.tables import stream_columns
 from wakesleep.errors import Refusal
 
@@ -13,7 +16,6 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 DATE = re.compile(
     r"\d{4}([-/.]\d{1,2}){1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|[A-Z][a-z]{2}[- ]\d{2,4}", re.ASCII
 )
-IMAGES = (".png", ".jpg", ".jpeg", ".gif", ".bmp")
 PIXELS_LOOKED_AT = 4_000_000
 
 
@@ -26,13 +28,21 @@ class Peeked(NamedTuple):
 
 def peek(path: Path) -> dict[str, Peeked] | None:
     """Returns what the columns of a table hold, by name, or None where the file is not a table."""
-    if not path.is_file() or path.suffix.lower() in IMAGES:
+    if not path.is_file() or path.suffix.lower() in PICTURE_SUFFIXES:
         return None
     try:
         first = next(stream_columns(path), [])
     except Refusal:
         return None
     return {column.name: _judge(column.values[:ROWS_LOOKED_AT]) for column in first}
+
+
+def type_of(values: Sequence[str | None]) -> str:
+    """Returns what the values of a column are: number, date, text, or empty."""
+    if not any(value and value.strip() for value in values):
+        return "empty"
+    found = _judge(values)
+    return "number" if found.numeric else "date" if found.dates else "text"
 
 
 def _judge(values: Sequence[str | None]) -> Peeked:
@@ -43,16 +53,13 @@ def _judge(values: Sequence[str | None]) -> Peeked:
 
 def colours(path: Path) -> list[float] | None:
     """Returns the share of each colour of an image, or None where the file is not one that can be looked at."""
-    if not path.is_file() or path.suffix.lower() not in IMAGES:
+    if not path.is_file() or path.suffix.lower() not in PICTURE_SUFFIXES:
         return None
-    from PIL import Image, UnidentifiedImageError
+    from wakesleep.data.images import read_image
 
     try:
-        with Image.open(path) as image:
-            if image.width * image.height > PIXELS_LOOKED_AT:
-                return None
-            counts = image.convert("RGB").getcolors(PIXELS_LOOKED_AT) or []
-    except (UnidentifiedImageError, OSError, Image.DecompressionBombError):
+        pixels = read_image(path, most_pixels=PIXELS_LOOKED_AT)
+    except Refusal:
         return None
-    total = sum(count for count, _ in counts)
-    return [count / total for count, _ in counts]
+    counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)[1]
+    return [float(c) / counts.sum() for c in counts]
