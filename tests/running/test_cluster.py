@@ -270,3 +270,20 @@ def test_every_algorithm_and_domain_runs_on_two_devices():
     )
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) > 15
+
+
+def test_process_zero_listens_at_the_address_that_is_asked_for_and_no_other(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(jax.distributed, "initialize", lambda *words, **given: asked.update(given, words=words))
+    monkeypatch.setattr(cluster, "_wait_for", lambda address, seconds: None)
+    address = f"127.0.0.1:{free_port()}"
+    for process, bound in ((0, address), (1, None)):
+        cluster._initialise(Place(1, address, 2, process))
+        assert asked["coordinator_bind_address"] == bound
+        assert asked["words"] == (address, 2, process)
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1:4000", "no-such-host.invalid:4000"])
+def test_an_address_of_another_host_is_refused_by_process_zero(address):
+    with pytest.raises(Refusal, match="give an address of its own host"):
+        cluster._initialise(Place(1, address, 2, 0))

@@ -13,11 +13,14 @@ from wakesleep.errors import Refusal
 from wakesleep.paper.cells import VARIANTS, split
 from wakesleep.running.config import ALGORITHMS, Config, make_algorithm, make_optimiser, offered, parse
 
+NOT_SETTINGS = {"optimiser", "recognition", "phases"}
+"""Made by the run, decided by the algorithm's name, and by `watch`."""
+
 
 def test_every_option_of_an_algorithm_is_a_setting_of_a_run_or_decided_by_the_name():
     known = {f.name for f in offered()}
     for name, recipe in ALGORITHMS.items():
-        taken = set(signature(getattr(algorithms, recipe.function)).parameters) - {"optimiser", "recognition"}
+        taken = set(signature(getattr(algorithms, recipe.function)).parameters) - NOT_SETTINGS
         assert taken <= known, f"{name} takes {taken - known}, which Config does not have"
         assert set(recipe.fixed) <= set(signature(getattr(algorithms, recipe.function)).parameters)
 
@@ -25,7 +28,7 @@ def test_every_option_of_an_algorithm_is_a_setting_of_a_run_or_decided_by_the_na
 def test_defaults_are_those_of_the_algorithms():
     for recipe in ALGORITHMS.values():
         for name, parameter in signature(getattr(algorithms, recipe.function)).parameters.items():
-            if name not in ("optimiser", "recognition"):
+            if name not in NOT_SETTINGS:
                 assert getattr(Config(""), name) == parameter.default
 
 

@@ -6,6 +6,8 @@ and `digest.json`, against which every byte is checked before anything is read.
 
 import json
 import logging
+import re
+import shutil
 import sys
 import threading
 from collections.abc import Callable
@@ -21,6 +23,7 @@ from wakesleep.core import processes
 from wakesleep.core.algorithms import State
 from wakesleep.core.fit import data_mesh, is_shaped, shardings
 from wakesleep.data import atomic as files
+from wakesleep.data.documents import read_document
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
 from wakesleep.running.cluster import is_broken
@@ -30,8 +33,12 @@ DIGEST = "digest.json"
 WRITE_SECONDS = 3600
 """The longest time that writing a checkpoint may take."""
 STEP_DIGITS = 9
+STEP_NAME = re.compile(rf"[0-9]{{{STEP_DIGITS}}}|[1-9][0-9]{{{STEP_DIGITS}}}")
 REASON_LENGTH = 200
-REASONS = ("No space left on device", "Disk quota exceeded", "File too large", "Permission denied")
+REASONS = (
+    "No space left on device", "Disk quota exceeded", "File too large", "Permission denied", "Read-only file system",
+    "Input/output error",
+)  # fmt: skip
 
 
 class Saver:
@@ -81,10 +88,11 @@ class Saver:
         final = self.folder / folder_name(step)
         if processes.any_says(final.exists()):
             return
-        unfinished = final.with_name(f".{final.name}{files.UNFINISHED}")
+        # All processes write to it, so its name is known; the run's lock and `mkdir` keep others out.
+        unfinished = final.with_name(f".{final.name}{files.UNFINISHED_SUFFIX}")
         self.step = step
         try:
-            processes.by_primary(lambda: files.beside(final).mkdir())
+            processes.by_primary(lambda: _make_anew(unfinished))
             if state.memory is not None and hosted.is_hosted(state.memory):
                 hosted.save(state.memory, unfinished / "memory")
                 state = state._replace(memory=None)
@@ -99,7 +107,7 @@ class Saver:
         try:
             self.orbax.wait_until_finished()
             if processes.primary():
-                (unfinished / DIGEST).write_text(json.dumps(files.digests(unfinished, DIGEST), indent=0))
+                files.write_whole(unfinished / DIGEST, json.dumps(files.digests(unfinished, DIGEST), indent=0))
                 files.publish(unfinished, final)
                 for old in steps_saved(self.folder)[:-CHECKPOINTS_KEPT]:
                     files.remove(self.folder / folder_name(old))
@@ -133,8 +141,11 @@ class Saver:
 
 
 def steps_saved(folder: Path) -> list[int]:
-    """The steps that have checkpoints, in order."""
-    return sorted(int(p.name) for p in folder.iterdir() if p.name.isdigit())
+    """Returns the steps that have checkpoints, in order."""
+    try:
+        return sorted(int(p.name) for p in folder.iterdir() if STEP_NAME.fullmatch(p.name) and p.is_dir())
+    except OSError as error:
+        raise Refusal(f"The folder of checkpoints {folder} cannot be read ({error.strerror}).") from None
 
 
 def rewind(folder: Path, step: int) -> None:
@@ -145,7 +156,7 @@ def rewind(folder: Path, step: int) -> None:
 
 
 def find(folder: Path, step: int | None = None) -> Path:
-    """The checkpoint of a step, by default the last, after every byte of it was compared with its digest."""
+    """Returns the checkpoint of a step, by default the last, after every byte was compared with its digest."""
     saved = steps_saved(folder)
     step = saved[-1] if step is None and saved else step
     if step not in saved:
@@ -157,34 +168,46 @@ def find(folder: Path, step: int | None = None) -> Path:
 
 
 def restore(path: Path, like: State, mesh: Mesh | None = None, host: Path | None = None) -> State:
-    """The state that a checkpoint holds, on the mesh; `like` has its structure, with arrays or their shapes.
+    """Returns the state that a checkpoint holds, on the mesh; `like` has its structure, with arrays or their shapes.
 
     The number of devices and processes that saved it does not matter. A memory that was kept on the host is copied to
     the folder `host`, or mapped for reading where none is given.
     """
-    from orbax.checkpoint import ArrayRestoreArgs, PyTreeCheckpointer
-
     apart = (path / "memory").is_dir()
     arrays, static = eqx.partition(like._replace(memory=None) if apart else like, is_shaped)
+    try:
+        state: State = eqx.combine(_read(path, arrays, mesh or data_mesh(1)), static)
+        if apart and like.memory is not None:
+            saved = path / "memory"
+            memory = hosted.copy(saved, host, like.memory) if host else hosted.attach(saved, like.memory)
+            state = state._replace(memory=memory)
+    except (Refusal, MemoryError):
+        raise
+    except Exception as error:  # what Orbax and NumPy raise for files that were not written by them
+        if is_broken(error) or isinstance(error, OSError):
+            raise
+        raise Refusal(f"The checkpoint {path} cannot be read ({_reason(error)}).") from None
+    return state
+
+
+def _read(path: Path, arrays: State, mesh: Mesh) -> State:
+    """Returns the arrays of a checkpoint; refuses those of another model."""
+    from orbax.checkpoint import ArrayRestoreArgs, PyTreeCheckpointer
+
     folder = (path / "state").absolute()
     with PyTreeCheckpointer() as orbax:
         held = orbax.metadata(folder).item_metadata
         shapes = {name: (tuple(m.shape), np.dtype(m.dtype)) for name, m in held.items()}
         if shapes != {name: (a.shape, a.dtype) for name, a in named(arrays).items()}:
             raise Refusal(f"{path} does not fit the model that config.json describes: was config.json edited?")
-        wanted = named(shardings(arrays, mesh or data_mesh(1)))
+        wanted = named(shardings(arrays, mesh))
         leaves = orbax.restore(folder, restore_args={k: ArrayRestoreArgs(sharding=v) for k, v in wanted.items()})
-    restored = jax.tree.unflatten(jax.tree.structure(arrays), [leaves[name] for name in wanted])
-    state: State = eqx.combine(restored, static)
-    if apart and like.memory is not None:
-        saved = path / "memory"
-        memory = hosted.copy(saved, host, like.memory) if host else hosted.attach(saved, like.memory)
-        state = state._replace(memory=memory)
-    return state
+    restored: State = jax.tree.unflatten(jax.tree.structure(arrays), [leaves[name] for name in wanted])
+    return restored
 
 
 def named(state: State) -> dict[str, Any]:
-    """The leaves of a state that are arrays, shapes or shardings, by their paths in the state."""
+    """Returns the leaves of a state that are arrays, shapes or shardings, by their paths in the state."""
     leaves = jax.tree_util.tree_leaves_with_path(
         eqx.filter(state, lambda a: is_shaped(a) or isinstance(a, jax.sharding.Sharding))
     )
@@ -192,18 +215,25 @@ def named(state: State) -> dict[str, Any]:
 
 
 def folder_name(step: int) -> str:
-    """The name of the folder of a checkpoint."""
+    """Returns the name of the folder of a checkpoint."""
     return f"{step:0{STEP_DIGITS}d}"
+
+
+def _make_anew(folder: Path) -> None:
+    """Makes an empty folder in place of what a killed process left there; a link is never followed."""
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)
+    folder.mkdir()
 
 
 def _check_digests(path: Path, earlier: list[int]) -> None:
     """Refuses a checkpoint of which any byte differs from what was written."""
     try:
-        written = json.loads((path / DIGEST).read_text())
+        written = read_document(path / DIGEST, "digests")
         # Until memory could be kept on the host, names were those within `state`.
         written = {n if n.startswith(("state/", "memory/")) else f"state/{n}": d for n, d in written.items()}
         whole = written == files.digests(path, DIGEST)
-    except (OSError, ValueError, AttributeError):
+    except (Refusal, OSError, AttributeError):
         whole = False
     if not whole:
         offer = (
@@ -213,7 +243,7 @@ def _check_digests(path: Path, earlier: list[int]) -> None:
 
 
 def _ignoring_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Callable[..., Any]:
-    """The hook without one error: a write that ends after another has failed finds Orbax's event loop closed.
+    """Returns the hook without one error: a late write finds Orbax's event loop closed after another failed.
 
     Its thread reports that through one of the two hooks.
     """
@@ -227,7 +257,7 @@ def _ignoring_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any])
 
 
 def _reason(error: BaseException) -> str:
-    """The reason of an error, without the paths and source lines that libraries add."""
+    """Returns the reason of an error, without the paths and source lines that libraries add."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     text = str(error)

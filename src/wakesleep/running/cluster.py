@@ -98,6 +98,7 @@ def _initialise(place: Place) -> None:
             given.get("coordinator"),
             given.get("processes"),
             given.get("process_id"),
+            coordinator_bind_address=given.get("coordinator") if place.process_id == 0 else None,
             initialization_timeout=place.patience,
             heartbeat_timeout_seconds=place.patience,
             shutdown_timeout_seconds=place.patience,
@@ -133,18 +134,23 @@ def _wait_for(address: str, seconds: int) -> None:
             time.sleep(0.1)
 
 
-def _check_free(address: str, _: int) -> None:
-    """Refuses a port that is taken."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("", int(address.rpartition(":")[2])))
-        except OSError as error:
-            raise Refusal(f"Process 0 cannot listen at {address} ({error.strerror}): choose another port.") from None
+def _check_free(address: str, seconds: int) -> None:
+    """Refuses an address that is not one of this host, or a port that is taken."""
+    host, port = address.rpartition(":")[::2]
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
+        with socket.socket(found[0], found[1]) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(found[4])
+    except OSError as error:
+        raise Refusal(
+            f"Process 0 cannot listen at {address} ({error.strerror or error}): give an address of its own host and a "
+            "free port."
+        ) from None
 
 
 def devices(place: Place) -> list[jax.Device]:
-    """The devices of all processes in the order of the processes, `place.devices` of each."""
+    """Returns the devices of all processes in the order of the processes, `place.devices` of each."""
     found = []
     for process in range(jax.process_count()):
         own = [d for d in jax.devices() if d.process_index == process]

@@ -3,10 +3,11 @@
 Nothing is printed here: a `Listener` is told what happens, in the primary process alone.
 """
 
+import math
 import shutil
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +27,8 @@ from wakesleep.running import cluster, watcher
 from wakesleep.running import run as runs
 from wakesleep.running.cluster import Place
 from wakesleep.running.config import Config
+from wakesleep.running.judge import Judge
+from wakesleep.running.owner import own
 from wakesleep.running.programs import list_programs
 from wakesleep.running.provenance import source_commit
 from wakesleep.running.reference import changed, slug
@@ -35,7 +38,7 @@ from wakesleep.running.train import train as train_job
 
 
 def _ignore(_: Any) -> None:
-    """A report that goes nowhere."""
+    """Drops a report."""
 
 
 class Listener(NamedTuple):
@@ -56,7 +59,8 @@ class Summary(NamedTuple):
     run: str
     step: int
     steps: int
-    bound: float
+    bound: float | None
+    """The bound at the last step; None where nothing is explained, or its line of the metrics was lost."""
 
 
 def train(given: dict[str, Any], output: Path | None, place: Place, listener: Listener = SILENT) -> Summary | None:
@@ -68,12 +72,13 @@ def train(given: dict[str, Any], output: Path | None, place: Place, listener: Li
     path = output or Path("runs") / f"{slug(config.domain)}-{datetime.now():%Y%m%d-%H%M%S}"
     with _gather(place, config, path) as mesh:
         listener = listener if processes.primary() else SILENT
-        job = prepare(config, mesh.size, given=True)
+        job = prepare(config, mesh.size, given=True, say=listener.say)
         _check_same(job.config, path)
         processes.by_primary(lambda: runs.create(path, job.config))
         run = _seen(path)
-        listener.say(f"{job.dataset.note}; run directory {path}")
-        return _go_on(job, run, _start(job, run, mesh, listener), mesh, listener)
+        with _owned(path):
+            listener.say(f"{job.dataset.note}; run directory {path}")
+            return _go_on(job, run, _start(job, run, mesh, listener), mesh, listener)
 
 
 def resume(
@@ -92,12 +97,14 @@ def resume(
     run = runs.open_run(path)
     config = run.config if steps is None else replace(run.config, steps=steps)
     config = config if domain is None else replace(config, domain=absolute(domain))
-    with _gather(place, config, path) as mesh:
+    with _gather(place, config, path) as mesh, _owned(path):
         listener = listener if processes.primary() else SILENT
-        job = prepare(config, mesh.size, given=domain is not None)
+        job = prepare(config, mesh.size, given=domain is not None, say=listener.say)
         _check_same(job.config, path, step)
         if changed(job.config):
             listener.say(f"the file of the domain {job.config.domain} has changed since the run began")
+        if damaged := runs.damaged_lines(run):
+            listener.say(f"metrics.jsonl has {damaged} cut or damaged lines, which are left out")
         some = step is not None or processes.any_says(bool(runs.steps_saved(run)))
         state = runs.restore(run, job.shape(), step, mesh) if some else _start(job, run, mesh, listener)
         at = int(state.step)
@@ -108,8 +115,16 @@ def resume(
 
 
 @contextmanager
+def _owned(path: Path) -> Iterator[None]:
+    """Within it, this run directory belongs to the processes of this command alone."""
+    with ExitStack() as stack:
+        processes.by_primary(lambda: stack.enter_context(own(path)))
+        yield
+
+
+@contextmanager
 def _gather(place: Place, config: Config, path: Path) -> Iterator[Mesh]:
-    """The mesh of the devices of all processes of a run; within it, the loss of a process is one sentence."""
+    """Yields the mesh of all processes' devices; within it, the loss of a process becomes one sentence."""
     if place.several and config.rows_at_once:
         raise Refusal("rows_at_once is for one process: with several, each keeps its share of the rows on its devices.")
     cluster.join(place)
@@ -125,14 +140,14 @@ def _check_same(config: Config, path: Path, step: int | None = None) -> None:
 
 
 def _seen(path: Path) -> Run:
-    """The run directory that the primary process made, as this process sees it."""
+    """Returns the run directory that the primary process made, as this process sees it."""
     if not (path / "config.json").is_file():
         raise Refusal(f"Process {jax.process_index()} does not see {path}: all need the same file system.")
     return runs.open_run(path)
 
 
 def _start(job: Job, run: Run, mesh: Mesh, listener: Listener) -> State:
-    """The state before the first step; the listener follows the pre-training that leads to it."""
+    """Returns the state before the first step; the listener follows the pre-training that leads to it."""
     if not job.config.pretrain:
         return job.start(mesh, run.memory)
     listener.say(f"recognition sleeps for {job.config.pretrain} steps first")
@@ -141,17 +156,20 @@ def _start(job: Job, run: Run, mesh: Mesh, listener: Listener) -> State:
 
 
 def _go_on(job: Job, run: Run, state: State, mesh: Mesh, listener: Listener) -> Summary | None:
-    """Trains to the last step or to an interrupt, and lists the programs found at the last step."""
+    """Trains to the last step or to an interrupt, lists the programs found, and refuses an end that is no success."""
     with _interrupt() as stop, listener.follow(job.config.steps) as report:
-        state = train_job(job, run, state, report, stop, mesh)
+        judge = Judge(report, (line["bound"] for line in runs.history(run)))
+        state = train_job(job, run, state, judge, stop, mesh)
     if int(state.step) >= job.config.steps:
         list_programs(job, run, state)
     processes.meet("the run is written")
     shutil.rmtree(run.memory, ignore_errors=True)  # checkpoints have copies of the memory at work
+    last = [line for line in runs.history(run) if line["step"] == int(state.step)]
+    visits = int(state.step) * job.config.batch_size / len(job.dataset.train)
+    processes.by_primary(lambda: judge.check(last[-1] if last else {}, visits, run.path))
     if not processes.primary():
         return None
-    last = list(runs.history(run))
-    bound = last[-1]["bound"] if last else float("nan")
+    bound = last[-1]["bound"] if last and math.isfinite(last[-1]["bound"]) else None
     return Summary(str(run.path), int(state.step), job.config.steps, bound)
 
 

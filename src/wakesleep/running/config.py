@@ -5,6 +5,7 @@ A new option of an algorithm is an argument of its function in `core.algorithms`
 new algorithm is a line of `ALGORITHMS`.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import Field, dataclass, field, fields
 from importlib import import_module
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
     from wakesleep.core.algorithms import Algorithm
 
 Check = Callable[[str, Any], None]
+SHOWN_CHARACTERS = 60
+DOMAIN_CHARACTERS = 4096
 RATE_FALL = 100
 """What the learning rate is divided by when it has fallen."""
+MOST_STEPS = 2**31 - 1
+"""A state counts its steps in 32 bits."""
+MOST_PROGRAMS_AT_ONCE = 2**20
+"""The most programs of an observation that are remembered, or considered in a step."""
 
 
 class Recipe(NamedTuple):
@@ -38,21 +45,29 @@ ALGORITHMS = {
     "rws-sleep": Recipe("rws", {"recognition": "sleep"}),
     "rws-both": Recipe("rws", {"recognition": "both"}),
     "vimco": Recipe("vimco", {}),
+    "hmws": Recipe("hmws", {}),
+    "hmws-logsumexp": Recipe("hmws", {"recognition": "logsumexp"}),
 }
 
 
 def setting(default: Any, told: str, check: Check | None = None) -> Any:
-    """A field of `Config` that the command line offers: its default, its help text, and what refuses a bad value."""
+    """Declares a field of `Config` that the command line offers: its default, its help text and its check."""
     return field(default=default, metadata={"help": told, "check": check})
 
 
-def at_least(least: int | float) -> Check:
-    """A check that refuses smaller numbers."""
-    return lambda name, value: require_at_least(name, value, least)
+def between(least: int, most: int) -> Check:
+    """Returns a check that refuses smaller and greater numbers."""
+
+    def check(name: str, value: int) -> None:
+        require_at_least(name, value, least)
+        if value > most:
+            raise Refusal(f"{name} must be at most {most}, but {short(value)} was given.")
+
+    return check
 
 
 def one_of(*known: str) -> Check:
-    """A check that refuses other words."""
+    """Returns a check that refuses other words."""
     return lambda name, value: require_one_of(name, value, known)
 
 
@@ -64,8 +79,16 @@ def share(name: str, value: int | float | None) -> None:
 
 def positive(name: str, value: int | float) -> None:
     """Refuses numbers that are not above zero."""
-    if not value > 0:
-        raise Refusal(f"{name} must be positive, but {value} was given.")
+    if not 0 < value < math.inf:
+        raise Refusal(f"{name} must be positive and finite, but {value} was given.")
+
+
+def short(value: Any) -> str:
+    """Returns a value in a few words, however long it is."""
+    if isinstance(value, int) and abs(value) >= 10**SHOWN_CHARACTERS:
+        return f"a number of {value.bit_length()} bits"
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}..."
 
 
 @dataclass(frozen=True)
@@ -75,25 +98,31 @@ class Config:
     domain: str
     """A name, `package.module:NAME`, or the absolute path of a file and a name in it, `/path/file.py:NAME`."""
     algorithm: str = setting("mws", f"{', '.join(ALGORITHMS)}.", one_of(*ALGORITHMS))
-    memory_size: int = setting(5, "M: programs remembered for an observation.", at_least(1))
-    proposals: int = setting(5, "R: programs proposed at a visit.", at_least(1))
+    memory_size: int = setting(5, "M: programs remembered for an observation.", between(1, MOST_PROGRAMS_AT_ONCE))
+    proposals: int = setting(5, "R: programs proposed at a visit.", between(1, MOST_PROGRAMS_AT_ONCE))
     replay: str = setting("draw", "draw (the paper's) or expected (all M weighted).", one_of("draw", "expected"))
     explore: float | None = setting(
         None, "Share of proposals drawn from the prior; by default none, or a tenth if M is 1.", share
     )
     revise: float = setting(0.0, "Share of proposals that change a remembered program.", share)
     tail: bool = setting(False, "Train on proposals outside of the memory too, weighted (docs/algorithms.md).")
-    particles: int = setting(10, "K: programs drawn by rws and vimco.", at_least(1))
-    pretrain: int = setting(0, "Steps of sleep before the first: recognition learns from dreams alone.", at_least(0))
-    steps: int = setting(10_000, "Steps to make.", at_least(1))
-    batch_size: int = setting(20, "Observations in a step.", at_least(1))
+    particles: int = setting(10, "K: programs drawn by rws and vimco.", between(1, MOST_PROGRAMS_AT_ONCE))
+    fillings: int = setting(10, "P: draws of a program's floats by hmws.", between(1, MOST_PROGRAMS_AT_ONCE))
+    pretrain: int = setting(
+        0, "Steps of sleep before the first: recognition learns from dreams alone.", between(0, MOST_STEPS)
+    )
+    steps: int = setting(10_000, "Steps to make.", between(1, MOST_STEPS))
+    batch_size: int = setting(20, "Observations in a step.", between(1, MOST_STEPS))
     learning_rate: float = setting(1e-3, "Adam's learning rate.", positive)
     hold: float = setting(
         1.0, "Share of the steps before the learning rate falls in a line to a hundredth; 1: it never falls.", share
     )
-    seed: int = setting(0, "Seed of the networks and of all that is drawn.")
-    checkpoint_every: int = setting(5000, "Steps between checkpoints.", at_least(1))
-    rows_at_once: int = setting(0, "Observations on the devices, the rest on the host; 0: all.", at_least(0))
+    seed: int = setting(0, "Seed of the networks and of all that is drawn.", between(-(2**63), 2**63 - 1))
+    checkpoint_every: int = setting(5000, "Steps between checkpoints.", between(1, MOST_STEPS))
+    watch: int = setting(
+        0, "Observations whose memory is followed in memory.jsonl (see: explore).", between(0, MOST_STEPS)
+    )
+    rows_at_once: int = setting(0, "Observations on the devices, the rest on the host; 0: all.", between(0, MOST_STEPS))
     settings: dict[str, Any] = field(default_factory=dict)
     """The settings of the domain that differ from their defaults."""
     domain_digest: str = ""
@@ -111,25 +140,28 @@ class Config:
 
 
 def parse(given: Any) -> Config:
-    """The configuration that decoded JSON describes; refuses unknown names, missing ones, and values of other types."""
+    """Returns the configuration that decoded JSON describes; refuses unknown or missing names and other types."""
     known = {f.name: f for f in fields(Config)}
     if not isinstance(given, dict) or "domain" not in given:
         raise Refusal("A configuration is a table that names at least the domain.")
     if unknown := sorted(set(given) - set(known)):
-        raise Refusal(f"There are unknown settings: {', '.join(unknown)}; known are {', '.join(sorted(known))}.")
+        named = ", ".join(unknown)[:SHOWN_CHARACTERS]
+        raise Refusal(f"There are unknown settings: {named}; known are {', '.join(sorted(known))}.")
     for name, value in given.items():
         if not _has_type(value, known[name].type):
-            raise Refusal(f"{name} must be {_type_name(known[name].type)}, but {value!r} was given.")
+            raise Refusal(f"{name} must be {_type_name(known[name].type)}, but {short(value)} was given.")
+    if len(given["domain"]) > DOMAIN_CHARACTERS or "\0" in given["domain"]:
+        raise Refusal(f"domain must be the name or the place of a domain, but {short(given['domain'])} was given.")
     return Config(**given)
 
 
 def offered() -> list[Field]:
-    """The fields of `Config` that the command line offers."""
+    """Returns the fields of `Config` that the command line offers."""
     return [f for f in fields(Config) if "help" in f.metadata]
 
 
 def make_optimiser(config: Config) -> "optax.GradientTransformation":
-    """Adam, with a learning rate that is held for `hold` of the steps and then falls."""
+    """Returns Adam with a learning rate that is held for `hold` of the steps and then falls."""
     import optax
 
     rate = config.learning_rate
@@ -140,11 +172,13 @@ def make_optimiser(config: Config) -> "optax.GradientTransformation":
 
 
 def make_algorithm(config: Config, optimiser: "optax.GradientTransformation | None" = None) -> "Algorithm":
-    """The algorithm that the configuration names, with those of its settings that the algorithm takes."""
+    """Returns the algorithm that the configuration names, with those of its settings that the algorithm takes."""
     recipe = ALGORITHMS[config.algorithm]
     function = getattr(import_module("wakesleep.core.algorithms"), recipe.function)
     taken = signature(function).parameters
     options = {f.name: getattr(config, f.name) for f in fields(config) if f.name in taken} | recipe.fixed
+    if "phases" in taken:
+        options["phases"] = config.watch > 0
     made: Algorithm = function(make_optimiser(config) if optimiser is None else optimiser, **options)
     return made
 

@@ -17,7 +17,7 @@ Rows = list[dict[str, Any]]
 
 
 def load_run(path: Path) -> tuple[Job, State]:
-    """The job of a run directory and its last state."""
+    """Returns the job of a run directory and its last state."""
     keep_compiled()
     run = runs.open_run(path)
     job = prepare(run.config)
@@ -25,7 +25,7 @@ def load_run(path: Path) -> tuple[Job, State]:
 
 
 def evaluate(path: Path, samples: int, refine: int, exact: bool, seed: int) -> Rows:
-    """A row for each split and method: the mean log p(x) of its observations and the error of that mean."""
+    """Returns a row for each split and method: the mean log p(x) of its observations and the mean's error."""
     require_at_least("samples", samples, 1)
     job, state = load_run(path)
     splits = {"train": job.dataset.train, "test": job.dataset.test}

@@ -8,6 +8,7 @@ import jax
 import numpy as np
 
 from wakesleep.core.memory import Memory
+from wakesleep.errors import Refusal
 
 ROWS_WRITTEN_AT_ONCE = 65536
 
@@ -26,8 +27,16 @@ def make(folder: Path, shape: Memory | None) -> Memory | None:
 
 def attach(folder: Path, shape: Memory, mode: Literal["r", "r+"] = "r") -> Memory:
     """Maps the memory in a folder: mode `r` to read it, `r+` to change it."""
-    memory: Memory = jax.tree_util.tree_map_with_path(lambda path, _: np.load(folder / _name(path), mode), shape)
+    memory: Memory = jax.tree_util.tree_map_with_path(lambda path, a: _map(folder / _name(path), a, mode), shape)
     return memory
+
+
+def _map(path: Path, like: Any, mode: Literal["r", "r+"]) -> np.ndarray:
+    """Maps one array; refuses a file that holds an array of another shape or type."""
+    found = np.lib.format.open_memmap(path, mode)
+    if found.shape != like.shape or found.dtype != like.dtype:
+        raise Refusal(f"{path} holds {found.dtype}{list(found.shape)}, not {like.dtype}{list(like.shape)}.")
+    return found
 
 
 def save(memory: Memory, folder: Path) -> None:

@@ -14,7 +14,8 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
 from wakesleep.core.algorithms import Algorithm, Info, State
-from wakesleep.core.fit import check_batch, compile_steps, copied, data_mesh, go_on, place, shard
+from wakesleep.core.collapse import Watch
+from wakesleep.core.fit import Tally, check_batch, compile_steps, copied, data_mesh, go_on, place, shard
 from wakesleep.core.model import Observations
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
@@ -38,11 +39,11 @@ class Plan(NamedTuple):
 
     @property
     def chunk(self) -> int:
-        """Number of rows in a chunk."""
+        """Returns the number of rows in a chunk."""
         return self.block * self.blocks
 
     def rows(self, index: int) -> list[slice]:
-        """The rows of a chunk, as slices.
+        """Returns the rows of a chunk, as slices.
 
         Each pass over the data draws an order of the blocks and an offset by which all blocks are rotated. Rows that
         do not fill a chunk are left out of that pass.
@@ -62,7 +63,7 @@ class Plan(NamedTuple):
 
 
 def plan(n: int, rows: int, batch_size: int, key: Key[Array, ""], devices: int) -> Plan:
-    """A plan whose chunks have at most `rows` rows."""
+    """Returns a plan whose chunks have at most `rows` rows."""
     if not batch_size <= rows <= n:
         raise Refusal(
             f"rows_at_once must lie between the batch_size ({batch_size}) and the {n} observations, but {rows} was "
@@ -95,6 +96,7 @@ def fit_chunks(
     chosen = plan(len(data), rows_at_once, batch_size, key, mesh.size)
     advance = compile_steps(algorithm, batch_size, mesh)
     memory, done = state.memory, int(state.step)
+    watch, seen, tally = Watch(len(data), batch_size), done, Tally(every)
     state = copied(state._replace(memory=None))
     while done < steps:
         index = done // chosen.steps
@@ -102,7 +104,9 @@ def fit_chunks(
         last = min((index + 1) * chosen.steps, steps)
         here = place(state._replace(memory=jax.device_put(hosted.take(memory, rows))), mesh)
         some = shard(hosted.take(data, rows), mesh)
-        for here, info in go_on(advance, here, some, key, last, every):
+        for here, info in go_on(advance, here, some, key, last, every, tally):
             hosted.give(memory, rows, here.memory)
+            watch.see(here, info, int(here.step) - seen, some)
+            seen = int(here.step)
             yield here._replace(memory=memory), info
         state, done = here._replace(memory=None), last

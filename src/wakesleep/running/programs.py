@@ -9,7 +9,6 @@ import numpy as np
 
 from wakesleep.core import processes
 from wakesleep.core.algorithms import State
-from wakesleep.core.fit import whole
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Batch
@@ -22,10 +21,10 @@ PROGRAMS_LISTED = 1000
 
 
 def posterior(job: Job, state: State, rows: list[int] | None = None, seed: int = 0) -> Weighted:
-    """Weighted programs of the given training rows, by default of all."""
+    """Returns weighted programs of the given training rows, by default of all."""
     chosen = np.arange(len(job.dataset.train)) if rows is None else np.asarray(rows)
     some = job.dataset.train[chosen]
-    model, memory = whole((state.model, jax.tree.map(lambda a: a[chosen], state.memory)))
+    model, memory = processes.whole((state.model, jax.tree.map(lambda a: a[chosen], state.memory)))
     state = State(jnp.zeros((), jnp.int32), model, None, memory)
     batch = Batch(jnp.arange(len(chosen)), some.x, some.c)
     return eqx.filter_jit(job.algorithm.posterior)(fused(jax.random.key(seed)), state, batch)

@@ -12,12 +12,12 @@ GIT_SECONDS = 10
 
 
 def source_commit() -> str:
-    """The commit of the package's source, with `+changes` where files of it differ; empty where it is not known."""
+    """Returns the commit of the package's source, `+changes` where files differ; empty where it is unknown."""
     return _of_checkout(Path(wakesleep.__file__).resolve().parent) or _of_installation()
 
 
 def _of_checkout(package: Path) -> str:
-    """The commit of the repository that holds the package under src/."""
+    """Returns the commit of the repository that holds the package under src/."""
     root = package.parents[1]
     if not (root / ".git").exists() or package.parent.name != "src":
         return ""
@@ -26,7 +26,7 @@ def _of_checkout(package: Path) -> str:
 
 
 def _git(root: Path, *words: str) -> str:
-    """What Git prints; empty where it fails or is not installed."""
+    """Returns what Git prints; empty where it fails or is not installed."""
     try:
         done = subprocess.run(
             ["git", "-C", str(root), *words], capture_output=True, text=True, check=False, timeout=GIT_SECONDS
@@ -37,7 +37,7 @@ def _git(root: Path, *words: str) -> str:
 
 
 def _of_installation() -> str:
-    """The commit that pip recorded when it installed the package from a repository."""
+    """Returns the commit that pip recorded when it installed the package from a repository."""
     try:
         text = distribution("wakesleep").read_text("direct_url.json")
         found: Any = json.loads(text or "{}")

@@ -13,13 +13,13 @@ LONGEST_SLUG = 60
 
 
 def file_of(reference: str) -> Path | None:
-    """The file that a reference names, or None for a reference of another kind."""
+    """Returns the file that a reference names, or None for a reference of another kind."""
     file, colon, _ = reference.rpartition(":")
     return Path(file) if colon and file.endswith(".py") else None
 
 
 def digest(reference: str) -> str:
-    """The SHA-256 of the file that a reference names; empty for a reference of another kind or a missing file."""
+    """Returns the SHA-256 of the file that a reference names; empty where it names none or the file is missing."""
     file = file_of(reference)
     if file is None or not file.is_file():
         return ""
@@ -27,7 +27,7 @@ def digest(reference: str) -> str:
 
 
 def slug(reference: str) -> str:
-    """A name for a folder, made of letters, digits, dots, dashes and underscores."""
+    """Returns a name for a folder, made of letters, digits, dots, dashes and underscores."""
     file = file_of(reference)
     words = reference if file is None else f"{file.stem}-{reference.rpartition(':')[2]}"
     return re.sub(r"[^A-Za-z0-9_.-]+", "-", words).strip("-.")[:LONGEST_SLUG] or "run"

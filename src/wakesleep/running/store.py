@@ -1,6 +1,7 @@
 """Stores of observations: written from files or settings, read as data to learn from."""
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, overload
 
@@ -8,6 +9,9 @@ from wakesleep.data import memmap
 from wakesleep.domains.arrays import arrays_of, assemble
 from wakesleep.domains.contract import Dataset, Domain
 from wakesleep.errors import Refusal
+
+VERIFY_LINE_SECONDS = 10.0
+Say = Callable[[str], None]
 
 
 class Numbered(Sequence[str]):
@@ -35,12 +39,25 @@ def store(domain: Domain, output: Path, sources: list[Path], settings: dict[str,
     return memmap.write(output, pieces, {"domain": domain.name})
 
 
-def read_dataset(folder: Path, domain: Domain) -> Dataset:
-    """The observations of a store, which stay on the disk until their rows are asked for."""
-    found = memmap.read(folder)
+def read_dataset(folder: Path, domain: Domain, say: Say = lambda line: None) -> Dataset:
+    """Returns the observations of a store, verified; they stay on the disk until their rows are asked for."""
+    found = memmap.read(folder, _slowly(folder, say))
     if found.about.get("domain") != domain.name:
         raise Refusal(f"{folder} is a store of {found.about.get('domain')}, not of {domain.name}.")
     if (train := assemble(found.arrays, domain)) is None:
         raise Refusal(f"{folder} has the arrays {', '.join(found.arrays)}, which observations of {domain.name} lack.")
     note = f"{found.rows} observations mapped from the store {folder.name}"
     return Dataset(train, None, Numbered("observation", found.rows), note, found.digest)
+
+
+def _slowly(folder: Path, say: Say) -> memmap.Hashed:
+    """Returns a report of verified bytes that says a line now and then."""
+    last = time.monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > VERIFY_LINE_SECONDS:
+            last = time.monotonic()
+            say(f"{folder.name} is verified: {done / 1e9:.1f} of {total / 1e9:.1f} GB")
+
+    return tell

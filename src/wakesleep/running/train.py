@@ -17,12 +17,13 @@ from jax.sharding import Mesh
 from jaxtyping import Array, Key
 
 from wakesleep.core import processes
-from wakesleep.core.algorithms import Algorithm, Info, Means, State
+from wakesleep.core.algorithms import Algorithm, Info, State
 from wakesleep.core.fit import begin, check_batch, fit
 from wakesleep.core.keys import fused
 from wakesleep.core.model import Model, Observations
 from wakesleep.core.pretrain import pretrain
-from wakesleep.data.memmap import is_store
+from wakesleep.data.documents import reason
+from wakesleep.data.memmap import DIGEST_CHARACTERS, is_store
 from wakesleep.domains import domain as find_domain
 from wakesleep.domains.contract import Dataset, Domain
 from wakesleep.domains.references import absolute
@@ -30,13 +31,15 @@ from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
 from wakesleep.running import run as runs
 from wakesleep.running.checkpoints import Saver
+from wakesleep.running.chronicle import Chronicle
 from wakesleep.running.config import Config, make_algorithm
 from wakesleep.running.out_of_core import fit_chunks, plan
 from wakesleep.running.reference import digest
 from wakesleep.running.run import Run
-from wakesleep.running.store import read_dataset
+from wakesleep.running.store import Say, read_dataset
 
-DIGEST_LENGTH = 32
+REPORTED = ("bound", "explained", "novel")
+"""The numbers of a report that a line of the metrics has."""
 
 
 class Progress(NamedTuple):
@@ -60,11 +63,11 @@ class Job(NamedTuple):
     algorithm: Algorithm
 
     def model(self) -> Model:
-        """The untrained model of the run's seed."""
+        """Returns the untrained model of the run's seed."""
         return self.domain.build(_keys(self.config.seed)[0], self.settings, self.dataset.train)
 
     def start(self, mesh: Mesh | None = None, host: Path | None = None, report: Report = lambda now: None) -> State:
-        """The state before the first step; with `rows_at_once`, its memory is made in the folder `host`."""
+        """Returns the state before the first step; with `rows_at_once`, its memory is made in the folder `host`."""
         model = self._slept(report) if self.config.pretrain else self.model()
         if self.config.rows_at_once and host is not None:
             first = begin(self.algorithm, model, self.dataset.train[:1])
@@ -72,7 +75,7 @@ class Job(NamedTuple):
         return begin(self.algorithm, model, self.dataset.train, mesh)
 
     def start_seeds(self, count: int) -> tuple[State, Key[Array, "s"]]:
-        """The states before the first step for seeds 0 to `count` - 1, stacked, and their keys for `steps`."""
+        """Returns the stacked states before the first step for seeds 0 to `count` - 1, and their keys for `steps`."""
         given = self.settings, self.dataset.train
 
         @eqx.filter_jit
@@ -84,13 +87,13 @@ class Job(NamedTuple):
         return start(jnp.arange(count))
 
     def shape(self) -> State:
-        """The state before the first step with shapes in place of arrays."""
+        """Returns the state before the first step with shapes in place of arrays."""
         data = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), self.dataset.train)
         state: State = eqx.filter_eval_shape(self.algorithm.init, self.model(), data)
         return state
 
     def _slept(self, report: Report) -> Model:
-        """The model with pre-trained recognition."""
+        """Returns the model with pre-trained recognition."""
         config, key = self.config, jax.random.fold_in(_keys(self.config.seed)[0], 1)
         sizes = (config.pretrain, config.batch_size, config.learning_rate)
 
@@ -100,17 +103,19 @@ class Job(NamedTuple):
         return pretrain(key, self.model(), self.dataset.train, *sizes, tell)
 
 
-def prepare(config: Config, devices: int = 1, given: bool = False) -> Job:
-    """The job of a configuration, checked before any work is done or any directory made.
+def prepare(config: Config, devices: int = 1, given: bool = False, say: Say = lambda line: None) -> Job:
+    """Returns the job of a configuration, checked before any work is done or any directory made.
 
     The job's configuration also records the absolute path of the domain's file and the digests of file and data.
-    `given` says that the user named the domain just now, so that its code may be run.
+    `given` says that the user named the domain just now, so that its code may be run. `say` is told how far the
+    verification of a store has come.
     """
     config = replace(config, domain=absolute(config.domain))
     domain, algorithm = find_domain(config.domain, given), make_algorithm(config)
     settings = domain.configure(config.settings)
     source: Any = getattr(settings, domain.data_setting, None)
-    dataset = read_dataset(source, domain) if is_store(source) else domain.load(settings)
+    stored = is_store(source)
+    dataset = read_dataset(source, domain, say) if stored else domain.load(settings)
     if config.rows_at_once:
         plan(len(dataset.train), config.rows_at_once, config.batch_size, _keys(config.seed)[1], devices)
     else:
@@ -120,7 +125,22 @@ def prepare(config: Config, devices: int = 1, given: bool = False) -> Job:
         raise Refusal("The data are not those that the run was started with: bring them back, or start a new run.")
     domain_digest = config.domain_digest or digest(config.domain)
     config = replace(config, data_digest=data_digest, domain_digest=domain_digest)
-    return Job(config, domain, settings, dataset, algorithm)
+    job = Job(config, domain, settings, dataset, algorithm)
+    if stored:
+        _check_fits(job, source)
+    return job
+
+
+def _check_fits(job: Job, store: Path) -> None:
+    """Refuses a store whose arrays have other shapes or types than the domain's model takes."""
+    try:
+        job.shape()
+    except Refusal:
+        raise
+    except (TypeError, ValueError, IndexError, AttributeError) as error:
+        raise Refusal(
+            f"{store} holds observations from which {job.domain.name} cannot learn ({reason(error)}): write it again."
+        ) from None
 
 
 def steps(
@@ -158,10 +178,13 @@ def train(
     """
     if run is None:
         return _follow(job, state, report, stop, mesh, lambda *_: None)
+    chronicle = Chronicle(run.chronicle, job.domain, job.config.watch) if job.config.watch else None
     with Saver(run.checkpoints) as saver:
 
-        def keep(state: State, means: dict[str, float] | None) -> None:
+        def keep(state: State, means: dict[str, float] | None, info: Info) -> None:
             saver.check()
+            if chronicle is not None:
+                chronicle.see(state, info)
             if means is not None:
                 if processes.primary():
                     runs.record(run, {"step": int(state.step), **means})
@@ -176,34 +199,30 @@ def _follow(
     report: Report,
     stop: Callable[[], bool],
     mesh: Mesh | None,
-    keep: Callable[[State, dict[str, float] | None], None],
+    keep: Callable[[State, dict[str, float] | None, Info], None],
 ) -> State:
-    """The loop of `train`. `keep` gets each state, with the means since the last checkpoint where one is due."""
-    config, pending = job.config, Means()
-    before = int(state.step)
+    """Runs the loop of `train`; `keep` gets each state, its means where a checkpoint is due, and the report."""
+    config = job.config
     for state, info in steps(job, state, mesh):
         step = int(state.step)
-        pending.add(info, step - before)
-        before = step
         report(Progress(step, config.steps, float(info.bound)))
         stopping = processes.any_says(stop())
         due = step % config.checkpoint_every == 0 or step == config.steps or stopping
-        keep(state, pending.means() if due else None)
-        pending = Means() if due else pending
+        keep(state, {name: float(getattr(info, name)) for name in REPORTED} if due else None, info)
         if stopping:
             break
     return state
 
 
 def _keys(seed: Any) -> tuple[Key[Array, ""], Key[Array, ""]]:
-    """The key of the untrained model and the key of the training."""
+    """Returns the key of the untrained model and the key of the training."""
     key_model, key_train = jax.random.split(fused(jax.random.key(seed)))
     return key_model, key_train
 
 
 def _digest(data: Observations) -> str:
-    """The start of the SHA-256 of the bytes of all arrays."""
+    """Returns the start of the SHA-256 of the bytes of all arrays."""
     total = hashlib.sha256()
     for leaf in jax.tree.leaves(data):
         total.update(np.ascontiguousarray(leaf).data.cast("B"))
-    return total.hexdigest()[:DIGEST_LENGTH]
+    return total.hexdigest()[:DIGEST_CHARACTERS]

@@ -44,7 +44,7 @@ def ship(path: Path, file: Path, licence: str = "") -> dict[str, Any]:
 
 
 def make_card(job: Job, path: Path, step: int, licence: str = "") -> dict[str, Any]:
-    """Where a model comes from: data, licence, algorithm, steps, seed, metrics at the last step, and the source."""
+    """Returns where a model comes from: data, licence, algorithm, steps, seed, last metrics and the source."""
     config = job.config
     metrics = [line for line in runs.history(runs.open_run(path)) if line["step"] == step]
     return {
@@ -62,6 +62,6 @@ def make_card(job: Job, path: Path, step: int, licence: str = "") -> dict[str, A
 
 
 def _shapes(job: Job) -> dict[str, Any]:
-    """Shape and type of each array of one observation, by name."""
+    """Returns shape and type of each array of one observation, by name."""
     arrays = arrays_of(job.dataset.train[:1], job.domain)
     return {name: [list(a.shape[1:]), a.dtype.str] for name, a in arrays.items()}

@@ -1,0 +1,73 @@
+"""Run directories that somebody else made or damaged: `resume` ends in one sentence or as if undisturbed."""
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from benchmarks.hostile_runs import KINDS, make_outside, snapshot
+from wakesleep.cli import app as cli
+from wakesleep.running import run as runs
+
+TINY = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "2", "--memory-size", "2", "--proposals", "2"]
+
+
+@pytest.fixture
+def wakesleep(monkeypatch, capfd):
+    """Runs a command in this process: its exit code, standard output and standard error."""
+
+    def run(*words):
+        monkeypatch.setattr(sys, "argv", ["wakesleep", *map(str, words)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+        return code, *capfd.readouterr()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An undisturbed run of four small groups of points."""
+    home = tmp_path_factory.mktemp("hostile")
+    points = [f"{g},{g}.{i},{i}.5\n" for g in range(4) for i in range(3)]
+    (home / "points.csv").write_text("group,x,y\n" + "".join(points))
+    with pytest.MonkeyPatch.context() as patch:
+        data = ["--set", f"data={home / 'points.csv'}", "--set", "width=4"]
+        patch.setattr(sys, "argv", ["wakesleep", "train", "clusters", *TINY, "-o", str(home / "run"), *data])
+        with pytest.raises(SystemExit) as end:
+            cli.main()
+    assert end.value.code == 0
+    return home / "run"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hostile_run_directory_ends_in_a_sentence_or_as_if_undisturbed(whole, wakesleep, tmp_path, kind):
+    shutil.copytree(whole, tmp_path / "run")
+    outside = make_outside(tmp_path / "outside")
+    KINDS[kind](tmp_path / "run", outside)
+    before = snapshot(outside)
+    code, _, said = wakesleep("resume", tmp_path / "run", "--json")
+    assert snapshot(outside) == before
+    assert "Traceback" not in said
+    assert "\x1b" not in said
+    if code:
+        assert code == 2, said
+        (sentence,) = [s for s in said.splitlines() if s.startswith("wakesleep: ")]
+        assert sentence.endswith((".", "?"))
+        assert len(sentence) < 1500
+    else:
+        assert runs.steps_saved(runs.open_run(tmp_path / "run")) == [2, 4, 6]
+
+
+def test_a_bad_byte_in_the_metrics_loses_no_later_line_and_no_bound(whole, wakesleep, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    KINDS["metrics with a bad byte"](tmp_path / "run", tmp_path)
+    code, said, told = wakesleep("resume", tmp_path / "run", "--json")
+    assert code == 0
+    assert "metrics.jsonl has 1 cut or damaged lines" in told
+    assert list(runs.history(runs.open_run(tmp_path / "run"))) == list(runs.history(runs.open_run(whole)))
+    assert json.loads(said)["bound"] == list(runs.history(runs.open_run(whole)))[-1]["bound"]

@@ -1,0 +1,42 @@
+"""A run that explains nothing or has diverged ends with a sentence."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from wakesleep.errors import Refusal
+from wakesleep.running.judge import Judge
+from wakesleep.running.train import Progress
+
+RUN = Path("runs/one")
+
+
+def judged(bounds, last, visits=100.0):
+    seen = []
+    judge = Judge(seen.append, [-math.inf])
+    for step, bound in enumerate(bounds):
+        judge(Progress(step, 10, bound))
+    assert [now.bound for now in seen] == list(bounds)
+    judge.check(last, visits, RUN)
+
+
+def test_ends_that_are_successes():
+    judged([-30.0, -20.0], {"step": 9, "bound": -25.0, "explained": 1.0})
+    judged([-3.0], {"step": 9, "bound": -900.0, "explained": 1.0})  # few observations had a program at first
+    judged([500.0, 700.0], {"step": 9, "bound": 650.0, "explained": 0.3})  # densities
+    judged([-math.inf], {"step": 9, "bound": -math.inf, "explained": 0.0}, visits=2.0)  # not yet
+    judged([-3.0], {})
+
+
+def test_an_end_at_which_nothing_is_explained():
+    with pytest.raises(Refusal, match="for 99% of the observations no program was found"):
+        judged([-3.0], {"step": 9, "bound": -3.0, "explained": 0.01})
+    with pytest.raises(Refusal, match="for 100% of the observations"):
+        judged([], {"step": 9, "bound": -math.inf, "explained": 0.0})
+
+
+def test_an_end_that_has_diverged():
+    for first, last in ((-20.0, -1e31), (700.0, -5e3), (-20.0, -3.1e3)):
+        with pytest.raises(Refusal, match="training has diverged"):
+            judged([first], {"step": 9, "bound": last, "explained": 1.0})
