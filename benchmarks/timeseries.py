@@ -1,4 +1,4 @@
-"""Likelihoods by Levinson and by Cholesky, what remembering a fit saves, and the time to explain a new series.
+"""Likelihoods by Levinson and by Cholesky, and what remembering a fit saves.
 
     python benchmarks/timeseries.py [--output results]
 
@@ -7,13 +7,9 @@ is made by `wakesleep reproduce timeseries`.
 """
 
 import argparse
-import os
 import resource
-import subprocess
-import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +20,6 @@ import numpy as np
 from wakesleep.data.atomic import write_whole
 from wakesleep.domains.timeseries.data import Settings, load
 from wakesleep.domains.timeseries.evaluator import GaussianProcess
-from wakesleep.domains.timeseries.explain.search import Effort
 from wakesleep.domains.timeseries.kernels import layout
 from wakesleep.domains.timeseries.language import Kernel, program
 from wakesleep.domains.timeseries.likelihood import Series
@@ -43,7 +38,7 @@ def main() -> None:
     options = parser.parse_args()
     start = time.process_time()
     rows: list[dict[str, Any]] = []
-    for made in (map(likelihood, SIZES), map(memory, REMEMBERED), explain()):
+    for made in (map(likelihood, SIZES), map(memory, REMEMBERED)):
         for row in made:
             print(row, flush=True)
             rows.append(row)
@@ -126,24 +121,6 @@ def memory(expression: str) -> dict[str, Any]:
         "remembered": [round(v, 2) for v in remembered],
         "anew": [round(v, 2) for v in anew],
     }
-
-
-def explain() -> Iterator[dict[str, Any]]:
-    """The command on 144 months of carbon dioxide, with nothing compiled before and again."""
-    with tempfile.TemporaryDirectory() as cache:
-        for state in ("first run", "second run"):
-            before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-            command = [sys.executable, "-c", "from wakesleep.cli.app import main; main()", "explain", "timeseries"]
-            subprocess.run(
-                [*command, "examples/co2.csv", "--json"],
-                check=True,
-                capture_output=True,
-                env=os.environ | {"WAKESLEEP_CACHE": cache},
-            )
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-            taken = {"wall_s": round(time.monotonic() - start, 1), "cpu_s": round(used, 1)}
-            yield {"what": "explain", "state": state, **taken, "programs": Effort().programs}
 
 
 if __name__ == "__main__":

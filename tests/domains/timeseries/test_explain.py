@@ -1,301 +1,169 @@
-"""Series of a user's own: tables, dates, bad input, and what is said, found and foretold."""
+"""Series explained by the shipped library: forecasts, parts, changes, words, files and refusals."""
 
-import csv
 import json
+import math
 
-import jax
-import jax.numpy as jnp
 import numpy as np
+import polars as pl
 import pytest
-from scipy import stats
 
-from wakesleep.domains.timeseries.data import Settings, classic, load, records, ucr
-from wakesleep.domains.timeseries.dates import label
-from wakesleep.domains.timeseries.explain.explanation import explain
+import wakesleep
+from wakesleep.domains.timeseries.explain import explain_series
+from wakesleep.domains.timeseries.explain.explained import explain
+from wakesleep.domains.timeseries.explain.explainer import EXPLAINER, Options
 from wakesleep.domains.timeseries.explain.findings import Findings, finish
-from wakesleep.domains.timeseries.explain.knowledge import shipped
-from wakesleep.domains.timeseries.explain.neighbours import assemble, neighbours, parts_of
-from wakesleep.domains.timeseries.explain.prediction import (
-    Conditions,
-    Mixture,
-    decompose,
-    matrix,
-    mixture,
-    nugget,
-)
-from wakesleep.domains.timeseries.explain.search import Effort, Found, _next, posterior
-from wakesleep.domains.timeseries.explain.wording import Units, duration, sentence
-from wakesleep.domains.timeseries.kernels import components, covariance, layout
-from wakesleep.domains.timeseries.language import LIN, RW, Kernel, program, terms_of, text_of
-from wakesleep.domains.timeseries.records import Record, is_even, observe, scale_of, shorten, tidy
-from wakesleep.domains.timeseries.tables import read_records
+from wakesleep.domains.timeseries.explain.wording import percent, plain
+from wakesleep.domains.timeseries.reading.series import series_of
 from wakesleep.errors import Refusal
 
-
-def write(path, text):
-    path.write_text(text)
-    return path
+MONTHS = [f"{2010 + m // 12}-{m % 12 + 1:02}" for m in range(96)]
 
 
-def rows(values, times=None):
-    times = range(1, len(values) + 1) if times is None else times
-    return "t,y\n" + "".join(f"{t},{v}\n" for t, v in zip(times, values, strict=True))
-
-
-def test_months_are_counted_as_months_and_labelled_as_dates(tmp_path):
-    months = [f"20{20 + m // 12}-{m % 12 + 1:02}" for m in range(14)]
-    for form in ("{}", "{}-01"):
-        (found,) = read_records(write(tmp_path / "a.csv", rows(range(14), [form.format(m) for m in months])))
-        assert (found.unit, found.times.tolist()) == ("months", list(range(14)))
-        assert [label(t, found.unit, found.origin) for t in (0.0, 13.0, 14.0)] == ["2020-01", "2021-02", "2021-03"]
-    quarters = [f"{y}-{m:02}-01" for y in (2019, 2020, 2021) for m in (1, 4, 7, 10)]
-    (found,) = read_records(write(tmp_path / "b.csv", rows(range(12), quarters)))
-    assert found.times.tolist() == [3.0 * i for i in range(12)]
-    assert is_even(found.times)
-
-
-@pytest.mark.parametrize(
-    ("first", "unit"),
-    [("2024-01-{:02}", "days"), ("2024-01-01 {:02}:00", "hours"), ("{:02}.02.2023", "days"), ("{:02}/02/2023", "days")],
-)
-def test_dates_of_many_forms_are_read(tmp_path, first, unit):
-    (found,) = read_records(write(tmp_path / "a.csv", rows(range(1, 15), [first.format(i) for i in range(1, 15)])))
-    assert found.unit == unit
-    assert found.times.tolist() == list(range(14))
-
-
-def test_a_table_may_have_gaps_repeats_and_several_columns(tmp_path):
-    path = write(
-        tmp_path / "a.csv",
-        "when;high;low;note\n"
-        + "".join(f"{t};{t * t};{'NA' if t == 4 else -t};ok\n" for t in [1, 2, 3, 3, *range(4, 12)]),
-    )
-    high, low = read_records(path)
-    assert (high.name, low.name) == ("high", "low")
-    assert high.notes == ("1 repeated times averaged",)
-    assert low.notes == ("1 rows without a value left out", "1 repeated times averaged")
-    assert 4 not in low.times.tolist()
-    assert not is_even(low.times)
-    assert is_even(high.times)
-    assert [r.name for r in read_records(path, column="low")] == ["low"]
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (rows([1, 2, "abc", 4, 5, 6, 7, 8, 9]), "Column 'y' holds 'abc' in row 3, but a series is made of numbers"),
-        (rows([3.0] * 20), "y is constant: every value is 3"),
-        (rows([1, 2]), "y has 2 points with a value, but at least 8 are needed"),
-        (rows([*range(9), "inf"]), "y has an infinite value in row 10"),
-        (rows(range(9), ["2024-01-01", *["soon"] * 8]), "The column of times 't' holds 'soon' in row 2"),
-        ("t,y\n", "has a header but no rows"),
-        ("", "is empty"),
-        ("t,y\n1,\n2,\n3,\n", "y has 0 points with a value"),
-    ],
-)
-def test_bad_input_is_refused_in_one_sentence(tmp_path, text, said):
-    with pytest.raises(Refusal, match=said.replace("(", r"\(")):
-        read_records(write(tmp_path / "a.csv", text))
-
-
-def test_a_million_rows_are_resampled_and_that_is_said(tmp_path):
-    path = tmp_path / "long.csv"
-    np.savetxt(path, np.sin(np.arange(1_000_000) / 40_000), fmt="%.5f", header="y", comments="")
-    (found,) = read_records(path)
-    short = shorten(found, 256)
-    assert len(short.times) <= 256
-    assert short.notes == ("1,000,000 points resampled to 255 means of 3,907, the first 3,715 left out",)
-    np.testing.assert_allclose(short.values[0], found.values[3715 : 3715 + 3907].mean())
-    assert not np.isnan(np.asarray(observe([short], 256).values)).any()
-
-
-def test_a_long_irregular_series_keeps_its_mean_times_and_values():
-    t = np.sort(np.random.default_rng(0).random(1000))
-    short = shorten(Record("a", t, 2 * t), 50)
-    assert 40 < len(short.times) <= 50
-    np.testing.assert_allclose(short.values, 2 * short.times)
-
-
-def test_a_series_is_scaled_to_a_span_of_one_and_unit_variance():
-    record = tidy(Record("a", np.arange(10.0, 30.0), np.arange(20.0) ** 2))
-    x = observe([record], 24)
-    assert np.asarray(x.present).sum() == 20
-    np.testing.assert_allclose(np.asarray(x.times)[0, [0, 19]], [-0.5, 0.5], atol=1e-6)
-    values = np.asarray(x.values)[0, :20]
-    assert abs(values.mean()) < 1e-5
-    assert abs(values.std() - 1) < 1e-5
-    np.testing.assert_allclose(scale_of(record).value(values), record.values, rtol=1e-4, atol=1e-3)
-
-
-def test_the_data_sets_are_read_where_they_are():
-    assert len(records("embedded")[0].times) == 144
-    try:
-        assert len(ucr()) == 1000
-    except Refusal as absent:
-        pytest.skip(str(absent))
-    assert not is_even(classic("mauna").times)
-    assert "repeated times averaged" in " ".join(classic("internet").notes)
-    assert is_even(classic("unemployment").times)
-    assert load(Settings(series="ucr", observations=5, points=64)).train.x.values.shape == (5, 64)
-
-
-THETA = np.array([0.1, -0.4, -1.2, -0.8, 0.2, -0.1, -1.9, -2.0, 0.0, 0.0, 0.0, 0.0])
-
-
-def kernel(text="Lin + SE + SE*Per + WN", spread=0.05):
-    tokens = program(text, 11)
-    count = sum(len(p.values) for p in parts_of(Kernel(tokens, THETA, np.eye(12)), True))
-    root = np.diag(np.where(np.arange(12) < count, spread, 0.0)).astype(np.float32)
-    return Kernel(jnp.asarray(tokens), jnp.asarray(THETA, jnp.float32), jnp.asarray(root))
-
-
-@jax.jit
-def of_the_domain(tokens, theta, lags):
-    shape = layout(tokens, True)
-    return covariance(theta, shape, lags), components(theta, shape, lags)
-
-
-def test_matrices_in_numpy_are_those_of_the_domain():
-    z, t = kernel("Lin + RW + M12 + M32*Per + WN"), np.linspace(-0.5, 0.7, 7)
-    parts = parts_of(z, True)
-    with jax.enable_x64(True):
-        whole, each = of_the_domain(z.tokens, np.asarray(z.mean, float), np.abs(t[:, None] - t[None, :]))
-    for part, ours in zip(parts, np.asarray(each), strict=False):
-        if len(part.values) > 1 or part.term == (RW,):
-            np.testing.assert_allclose(matrix(part, t, t, True), ours, rtol=1e-9)
-    np.testing.assert_allclose(matrix(parts[0], t, t, True), float(whole.slope) * np.outer(t, t), rtol=1e-9)
-    np.testing.assert_allclose(nugget(parts), float(whole.nugget), rtol=1e-9)
-
-
-def test_predictions_are_those_of_the_conditional_normal():
-    z, rng = kernel(spread=1e-7), np.random.default_rng(0)
-    t, asked, y = np.linspace(-0.5, 0.5, 15), np.array([0.55, 0.7]), rng.normal(size=15)
-    both, parts = np.concatenate([t, asked]), parts_of(z, True)
-    joint = sum(matrix(p, both, both, True) for p in parts) + nugget(parts) * np.eye(17)
-    gain = joint[15:, :15] @ np.linalg.inv(joint[:15, :15])
-    found = mixture([z], np.ones(1), Conditions(t, y, asked), True)
-    np.testing.assert_allclose(found.weight @ found.mean, gain @ y, rtol=1e-4)
-    deviation = np.sqrt(np.diag(joint[15:, 15:] - gain @ joint[:15, 15:]))
-    np.testing.assert_allclose(found.deviation.mean(axis=0), deviation, rtol=1e-4)
-    values = rng.normal(size=2)
-    np.testing.assert_allclose(found.log_density(values), stats.norm(gain @ y, deviation).logpdf(values), rtol=1e-3)
-    for share in (0.05, 0.5, 0.95):
-        np.testing.assert_allclose(found.quantile(share), stats.norm(gain @ y, deviation).ppf(share), rtol=1e-3)
-    named = decompose(z, Conditions(t, y, asked), True)
-    assert named.terms[0] == (LIN,)
-    np.testing.assert_allclose(named.mean.sum(axis=0), gain @ y, rtol=1e-4)
-
-
-def test_a_mixture_has_the_quantiles_of_its_parts():
-    found = Mixture(np.array([0.3, 0.7]), np.array([[0.0], [4.0]]), np.array([[1.0], [2.0]]), np.zeros(2, bool))
-    cut = found.quantile(0.4)
-    assert 0.3 * stats.norm.cdf(cut) + 0.7 * stats.norm.cdf((cut - 4) / 2) == pytest.approx(0.4, abs=1e-6)
-    both = found._replace(log=np.array([False, True]))
-    for share in (0.05, 0.4, 0.95):
-        cut = both.quantile(share)
-        below = 0.3 * stats.norm.cdf(cut) + 0.7 * stats.lognorm(2, scale=np.exp(4)).cdf(cut)
-        assert below == pytest.approx(share, abs=1e-6)
-    for y in (-0.5, 0.7, 30.0):
-        density = 0.3 * stats.norm.pdf(y) + 0.7 * stats.lognorm(2, scale=np.exp(4)).pdf(y)
-        assert both.log_density(np.array([y])) == pytest.approx(np.log(density), rel=1e-6)
-
-
-def test_neighbours_are_programs_of_the_language_that_keep_what_was_fitted():
-    z = kernel("SE + WN")
-    around = neighbours(z, tuple(range(3, 11)), 11, True, iter([-2.0] * 99))
-    near = {text_of(np.asarray(n.tokens).tolist()): n for n in around}
-    assert {
-        "SE",
-        "WN",
-        "SE + SE + WN",
-        "SE*Per + WN",
-        "Lin + SE + WN",
-        "M32 + WN",
-        "SE + SE*Per + WN",
-        "RW + WN",
-    } <= set(near)
-    np.testing.assert_allclose(near["SE"].mean[:2], THETA[:2], rtol=1e-5)
-    np.testing.assert_allclose(near["SE*Per + WN"].mean[[0, 1, 4]], THETA[[0, 1, 2]], rtol=1e-5)
-    assert near["SE*Per + WN"].mean[3] == -2.0
-    assert all(assemble(parts_of(n, True), 11, True) is not None for n in near.values())
-
-
-def test_a_factor_can_be_left_out_and_the_others_keep_their_fit():
-    z = kernel("SE*Per + WN")
-    around = neighbours(z, tuple(range(3, 11)), 11, True, iter([-2.0] * 99))
-    near = {text_of(np.asarray(n.tokens).tolist()): n for n in around}
-    np.testing.assert_allclose(near["SE + WN"].mean[:3], THETA[[0, 1, 4]], rtol=1e-5)
-    np.testing.assert_allclose(near["Per + WN"].mean[:4], THETA[[0, 2, 3, 4]], rtol=1e-5)
-
-
-def test_neighbours_of_a_new_best_are_tried_again():
-    """ "SE + WN" was tried beside another best program; once "Per + WN" is the best, it is tried from there."""
-    names = {text: tuple(np.asarray(kernel(text).tokens).tolist()) for text in ("Per + WN", "SE + WN", "M12 + WN")}
-    memory = {names[t]: Found(kernel(t), score) for t, score in (("Per + WN", 2.0), ("M12 + WN", 1.0))}
-    around = lambda z: iter([kernel("SE + WN")])  # noqa: E731
-    for tried in ({}, {names["SE + WN"]: {names["M12 + WN"]}}):
-        chosen = [tuple(np.asarray(z.tokens).tolist()) for z in _next(memory, tried, Effort(), around)]
-        assert names["SE + WN"] in chosen[2:]
-    (again,) = _next(memory, {names["SE + WN"]: set(names.values())}, Effort(), around)
-    assert tuple(np.asarray(again.tokens).tolist()) == names["Per + WN"]
-
-
-def test_sentences_name_lengths_periods_and_noise():
-    units = Units(120.0, "months", 10.0, rise=1.5)
-    z = kernel("Lin + SE + SE*Per + WN")._replace(
-        mean=jnp.log(jnp.array([1.0, 0.5, 14 / 120, 0.4, 0.5, 1.0, 0.1, 0.03] + [1.0] * 4))
-    )
-    said = sentence(parts_of(z, True), units, True)
-    assert said == (
-        "A straight line rising by 15 over the series, plus a smooth trend with a typical length of 14 months, plus a "
-        "yearly pattern that changes slowly, over about 5 years, plus noise of 0.3 (3 % of the spread)."
-    )
-    assert sentence(parts_of(z, True), units._replace(log=True, deviation=0.5), True).count(", times ") == 3
-    walk = kernel("RW")._replace(mean=jnp.log(jnp.full(12, 2.0)))
-    assert sentence(parts_of(walk, True), units, True) == "A level that wanders, by about 6.3 in 12 months."
-    assert duration(1.0, "days") == "1 day"
-    assert duration(48.0, "hours") == "48 hours"
+def yearly(n=96, noise=0.3, seed=0):
+    t = np.arange(n)
+    return 50 + 0.1 * t + 4 * np.sin(2 * np.pi * t / 12) + noise * np.random.default_rng(seed).normal(size=n)
 
 
 @pytest.fixture(scope="module")
-def explained():
-    """A year's pattern with a little noise, searched as quickly as may be."""
-    t = np.arange(60.0)
-    values = 10 + 3 * np.sin(2 * np.pi * t / 12) + 0.2 * np.random.default_rng(0).normal(size=60)
-    effort = Effort(rounds=3, batch=16, steps=20)
-    return explain(Record("y", t, values, "months"), shipped(), effort, transform="none"), t
+def dated():
+    values = yearly()
+    values[40:] += 6.0
+    values[70] += 9.0
+    values[20] = np.nan
+    return explain_series(values, MONTHS)
 
 
-def test_a_yearly_pattern_is_found_said_and_continued(explained, tmp_path):
-    found, t = explained
-    assert "Per" in found.programs[0].expression
-    assert "yearly" in found.programs[0].sentence
-    assert posterior(found.found).sum() == pytest.approx(1.0)
-    ahead = found.extrapolate(0.2)
-    truth = 10 + 3 * np.sin(2 * np.pi * np.arange(60.0, 72.0) / 12)
-    assert all(row["low"] - 0.5 < v < row["high"] + 0.5 for row, v in zip(ahead, truth, strict=True))
-    np.testing.assert_allclose([row["median"] for row in ahead], truth, atol=1.0)
-    total = found.decompose(t).mean.sum(axis=0) + found.scale.mean
-    np.testing.assert_allclose(total, found.record.values, atol=1.0)
+def test_the_call_that_is_promised_gives_a_frame_with_its_columns():
+    ahead = wakesleep.explain_series(yearly().tolist(), season=12).forecast(horizon=18, levels=(90,))
+    assert ahead.columns == ["time", "mean", "lo-90", "hi-90"]
+    t = np.arange(96, 114)
+    truth = 50 + 0.1 * t + 4 * np.sin(2 * np.pi * t / 12)
+    np.testing.assert_allclose(ahead["mean"], truth, atol=1.0)
+    low, high = (ahead[k].to_numpy() for k in ("lo-90", "hi-90"))
+    assert ((low < truth) & (truth < high)).all()
 
 
-def test_an_explanation_is_json_and_csv(explained, tmp_path):
-    found, _ = explained
-    whole = Findings((finish(found, 0.1),))
-    (row,) = json.loads(json.dumps(whole.rows(2)))
-    assert row["points"] == 60
-    assert len(row["programs"]) <= 2
-    assert len(row["extrapolation"]) == 6
-    assert all(v["low"] < v["median"] < v["high"] for v in row["extrapolation"])
-    whole.write("csv", tmp_path / "a.csv")
+def test_forecasts_go_on_by_steps_or_until_a_time_with_nested_bands_and_paths(dated):
+    until = dated.forecast(until="2018-12", levels=(80, 90), paths=3)
+    assert until.height == 12
+    assert until["time"][-1].isoformat()[:7] == "2018-12"
+    assert (until["lo-90"] <= until["lo-80"]).all()
+    assert (until["hi-80"] <= until["hi-90"]).all()
+    assert {"path-1", "path-2", "path-3"} <= set(until.columns)
+    paths = dated.forecast(horizon=6, levels=(80,), paths=400)
+    drawn = paths.select(pl.col("^path-.*$")).to_numpy()
+    inside = (drawn >= paths["lo-80"].to_numpy()[:, None]) & (drawn <= paths["hi-80"].to_numpy()[:, None])
+    assert 0.74 < inside.mean() < 0.86
+
+
+def test_parts_and_residual_add_up_to_the_data_and_to_the_fit(dated):
+    for found in (dated, explain_series(np.exp(yearly() / 20), season=12, transform="log")):
+        frame = found.components()
+        names = [n for n in found.parts.parts.names if n in frame.columns]
+        total = sum(frame[n].to_numpy() for n in names)
+        fitted = found.fitted()["mean"].to_numpy()
+        there = np.isfinite(frame["observed"].to_numpy())
+        np.testing.assert_allclose((total + frame["residual"].to_numpy())[there], frame["observed"].to_numpy()[there])
+        if "echo" in names or found.parts.parts.mean[-1].any() == 0:
+            np.testing.assert_allclose(total, fitted, rtol=1e-9)
+        assert np.isfinite(fitted).all()
+        season = frame["season 12"].to_numpy()
+        width = (frame["season 12-hi-90"] - frame["season 12-lo-90"]).to_numpy()
+        assert (width < 2 * np.ptp(season)).all()
+
+
+def test_a_shift_and_an_outlier_are_found_and_told_with_their_times(dated):
+    said = " ".join(dated.sentences())
+    assert "The level shifts up by" in said
+    assert "at 2013-05" in said
+    assert "One outlier: 2015-11" in said
+    assert "A yearly season" in said
+    assert dated.outliers()["time"][0].isoformat()[:7] == "2015-11"
+    assert len(dated.sentences()) == len(set(dated.sentences()))
+
+
+def test_bands_of_counts_respect_zero_and_values_may_be_negative():
+    counts = np.random.default_rng(0).poisson(0.7, 60).astype(float)
+    ahead = explain_series(counts).forecast(horizon=12, levels=(90,))
+    assert (ahead["lo-90"] >= 0).all()
+    assert (ahead["mean"] >= 0).all()
+    below = explain_series(counts - 5).forecast(horizon=12, levels=(90,))
+    assert (below["lo-90"] < 0).any()
+
+
+def test_missing_and_irregular_times_are_taken_as_they_are():
+    values = yearly()
+    values[[0, 1, 30, 31, 95]] = np.nan
+    found = explain_series(values, season=12)
+    assert np.isnan(found.fitted()["mean"].to_numpy()[:2]).all()
+    assert np.isfinite(found.fitted()["mean"].to_numpy()[2:]).all()
+    t = np.cumsum(np.random.default_rng(3).uniform(0.5, 1.5, 96))
+    uneven = explain_series(50 + 4 * np.sin(2 * np.pi * t / 12), t, season=12)
+    assert np.isfinite(uneven.forecast(horizon=5)["mean"].to_numpy()).all()
+
+
+def test_a_cycle_that_no_calendar_names_is_found():
+    t = np.arange(150)
+    values = 20 + 5 * np.sin(2 * np.pi * t / 17.3) + np.random.default_rng(0).normal(size=150)
+    found = explain_series(values)
+    assert "cycle" in " ".join(found.sentences())
+    truth = 20 + 5 * np.sin(2 * np.pi * np.arange(150, 167) / 17.3)
+    assert np.abs(found.forecast(horizon=17)["mean"].to_numpy() - truth).mean() < 1.5
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: explain_series([1.0, 2.0, 3.0]), "has 3 values, but at least 8 are needed"),
+        (lambda: explain_series([4.0] * 20), "is constant: every value is 4"),
+        (lambda: explain_series(range(20), transform="sqrt"), "transform must be one of auto, none, log"),
+        (lambda: explain_series(range(20), transform="log"), "so it has no logarithm"),
+        (lambda: explain_series(range(20)).forecast(), "Give horizon, a number of steps, or until"),
+        (lambda: explain_series(range(20)).forecast(horizon=0), "horizon must be a whole number from 1"),
+        (lambda: explain_series(range(20)).forecast(horizon=2, levels=(100,)), "levels must lie between 0 and 100"),
+        (lambda: explain_series(range(20)).predict(np.array([3.0])), "must rise and lie after the last value"),
+        (lambda: Options(ahead=0.0), "ahead must lie between 0 and 10"),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(call, said):
+    with pytest.raises(Refusal, match=said):
+        call()
+
+
+def test_a_constant_column_does_not_refuse_the_others(tmp_path):
+    path = tmp_path / "two.csv"
+    path.write_text("month,a,b\n" + "".join(f"{m},{v:.3f},7\n" for m, v in zip(MONTHS, yearly(), strict=True)))
+    options = Options()
+    found = EXPLAINER.explain(EXPLAINER.read(str(path), options), options, lambda _: None)
+    assert [row["series"] for row in found.rows()] == ["a"]
+    assert any("b is constant" in note for note in found.notes())
+
+
+def test_an_explanation_is_json_csv_and_a_picture(dated, tmp_path):
+    whole = Findings((finish(dated, 0.1),))
+    (row,) = json.loads(json.dumps(whole.rows()))
+    assert row["points"] == 95
+    assert len(row["forecast"]) == 10
+    assert row["forecast"][0]["time"] == "2018-01"
+    assert row["shifts"][0]["time"] == "2013-05"
+    frame = pl.read_csv(whole.write("csv", tmp_path / "a.csv"))
+    assert frame.height == 106
     assert whole.draw(tmp_path / "a.png").stat().st_size > 1000
     assert "<img" in whole.report(tmp_path / "a.html").read_text()
-    assert [t.title for t in whole.table()] == ["series", "extrapolation: median (90 % band)"]
-    lines = list(csv.DictReader((tmp_path / "a.csv").open()))
-    assert len(lines) == 66
-    assert lines[0]["observed"]
-    assert lines[-1]["median"]
-    assert not any("nan" in v for line in lines for v in line.values())
-    assert len([k for k in lines[0] if k.startswith("part")]) == len(
-        terms_of(np.asarray(found.found[0].z.tokens).tolist())
-    )
+    assert [t.title for t in whole.table()] == ["series", "forecast: median (90 % band)"]
+
+
+def test_numbers_are_plain():
+    assert [plain(v) for v in (0.0123, 1.5, 123.456, 1234567.0, 0.0, 20.0)] == [
+        "0.0123", "1.5", "123", "1,230,000", "0", "20",
+    ]  # fmt: skip
+    assert [percent(v) for v in (0.999, 0.5, 0.001)] == ["over 99 %", "50 %", "under 1 %"]
+    assert plain(math.inf) == "very much"
+
+
+def test_no_score_is_nan_for_series_of_any_size():
+    for scale in (1e-12, 1e12):
+        found = explain(series_of(yearly() * scale, None, 12))
+        ahead = found.forecast(horizon=3)
+        assert np.isfinite(ahead["mean"].to_numpy()).all()
+        assert np.isfinite(found.posterior.weight).all()

@@ -20,9 +20,9 @@ from wakesleep.domains.timeseries.kernels import layout
 from wakesleep.domains.timeseries.language import ALL_KERNELS, Kernel, kernel_names, program, rules
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.networks import KernelPrior, SeriesRecognition
-from wakesleep.domains.timeseries.records import Record, is_even, observe, shorten, tidy
-from wakesleep.domains.timeseries.tables import read_records
-from wakesleep.errors import require_at_least, require_one_of
+from wakesleep.domains.timeseries.reading.tables import read_series
+from wakesleep.domains.timeseries.records import Record, is_even, observe, record_of, shorten, tidy
+from wakesleep.errors import Refusal, require_at_least, require_one_of
 
 SOURCES = ("drawn", "embedded", "ucr", "classic")
 CLASSIC = (
@@ -74,7 +74,7 @@ def load(settings: Settings) -> Dataset:
         return Dataset(
             data, None, names, f"{len(data)} series of {settings.points} points drawn from known expressions"
         )
-    found = read_records(settings.data) if settings.data is not None else records(settings.series)
+    found = tabled(settings.data) if settings.data is not None else records(settings.series)
     found = [shorten(r, settings.points) for r in found[: settings.observations or None]]
     x = observe(found, max(len(r.times) for r in found))
     where = settings.data.name if settings.data is not None else settings.series
@@ -87,10 +87,23 @@ def load(settings: Settings) -> Dataset:
 def records(source: str) -> list[Record]:
     """Returns the series of a source, tidied."""
     if source == "embedded":
-        return read_records(Path(str(files(__package__) / "co2.csv")))
+        return tabled(Path(str(files(__package__) / "co2.csv")))
     if source == "classic":
         return [classic(name) for name in CLASSIC]
     return list(ucr())
+
+
+def tabled(path: Path) -> list[Record]:
+    """Returns the series of a table, tidied; those that are too short or constant are left out, unless all are."""
+    found, refused = [], []
+    for series in read_series(path):
+        try:
+            found.append(tidy(record_of(series)))
+        except Refusal as why:
+            refused.append(why)
+    if not found:
+        raise refused[0]
+    return found
 
 
 def classic(name: str) -> Record:

@@ -1,4 +1,4 @@
-"""A series as a user knows it, and as the model sees it: normalised, and of no more points than asked for."""
+"""A series as kernels are trained on it: normalised, and of no more points than asked for."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from wakesleep.domains.timeseries.likelihood import Series
+from wakesleep.domains.timeseries.reading import series as reading
 from wakesleep.errors import Refusal
 
 FEWEST = 8
@@ -24,8 +25,6 @@ class Record(NamedTuple):
     values: Float[np.ndarray, "n"]
     unit: str = "steps"
     """What a difference of one in time is called."""
-    origin: str = ""
-    """Where times are counted from, if they are dates: an ISO date."""
     notes: tuple[str, ...] = ()
     """What was done to the series, a clause each."""
 
@@ -45,6 +44,13 @@ class Scale(NamedTuple):
     def value(self, y: Float[np.ndarray, "*k"]) -> Float[np.ndarray, "*k"]:
         """Values in their own units."""
         return self.mean + self.deviation * y
+
+
+def record_of(series: reading.Series) -> Record:
+    """Returns a series as a record: numbers as times, or dates as units of the calendar from the first."""
+    dated = series.times is not None
+    times = series.positions * series.clock.every if dated else series.time_at(series.positions)
+    return Record(series.name, times, series.values, f"{series.unit}s", series.notes)
 
 
 def tidy(record: Record) -> Record:

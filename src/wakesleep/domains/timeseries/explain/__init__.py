@@ -1,39 +1,31 @@
-"""Series of numbers explained by kernel expressions, with the model that ships with the package."""
+"""Series of numbers explained by state-space programs, with the library that ships with the package."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from wakesleep.domains.timeseries.explain.explainer import EXPLAINER
 
 if TYPE_CHECKING:
-    from wakesleep.domains.timeseries.explain.explanation import Explanation
+    from wakesleep.domains.timeseries.explain.explained import Explained
 
 __all__ = ["EXPLAINER", "explain_series"]
 
 
-def explain_series(
-    values: Iterable[float],
-    times: Iterable[float] | None = None,
-    unit: str = "steps",
-    effort: str = "usual",
-    transform: str = "auto",
-    seed: int = 0,
-) -> "Explanation":
-    """Explains a series of numbers by kernel expressions; it needs no training.
+def explain_series(y: Any, times: Any = None, season: Any = None, transform: str = "auto") -> "Explained":
+    """Explains a series; it needs no training.
 
-    The result has `programs`, `extrapolate()`, `decompose(times)` and `predict(times)`. NaN marks a missing value.
+    `y` is a list, an array or a pandas or Polars column, NaN where a value is missing; `times` are dates or numbers.
+    `season` is a number of steps or several, 1 for none; by default it is the calendar's. The result has
+    `forecast(horizon)`, `components()`, `fitted()`, `outliers()` and `sentences()`.
     """
     import numpy as np
 
-    from wakesleep.domains.timeseries.explain.explanation import explain
-    from wakesleep.domains.timeseries.explain.knowledge import shipped
-    from wakesleep.domains.timeseries.explain.search import EFFORTS
-    from wakesleep.domains.timeseries.records import Record, tidy
+    from wakesleep.domains.timeseries.explain.explained import LONGEST_YEARLY, explain
+    from wakesleep.domains.timeseries.explain.explainer import TRANSFORM_NAMES
+    from wakesleep.domains.timeseries.reading.series import series_of
     from wakesleep.errors import require_one_of
 
-    chosen: Any = EFFORTS.get(effort) if isinstance(effort, str) else effort
-    if chosen is None:
-        require_one_of("effort", effort, tuple(EFFORTS))
-    v = np.asarray(list(values), float)
-    t = np.arange(1.0, len(v) + 1) if times is None else np.asarray(list(times), float)
-    return explain(tidy(Record("the series", t, v, unit)), shipped(), chosen, transform=transform, seed=seed)
+    require_one_of("transform", transform, TRANSFORM_NAMES)
+    series = series_of(y, times, season)
+    short = np.isfinite(series.values).sum() <= LONGEST_YEARLY
+    yearly = season == 1 and series.unit == "step" and bool(short)
+    return explain(series, transform, yearly, cycles=season is None)

@@ -1,4 +1,4 @@
-"""The figure of explained series: what was observed, how it goes on, and the parts that it is made of."""
+"""The figure of explained series: what was observed, how it goes on, what changed, and its parts."""
 
 import textwrap
 from collections.abc import Sequence
@@ -10,82 +10,110 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from wakesleep.domains.figures import plain, save
-from wakesleep.domains.timeseries.explain.explanation import Explanation, Outlook
-from wakesleep.domains.timeseries.explain.findings import Finished
-from wakesleep.domains.timeseries.explain.neighbours import Part, parts_of
-from wakesleep.domains.timeseries.explain.prediction import BAND_PROBABILITY
-from wakesleep.domains.timeseries.explain.wording import say
-from wakesleep.domains.timeseries.language import WN, flatten, text_of
+from wakesleep.domains.timeseries.explain.explained import BAND_PERCENT, Explained
+from wakesleep.domains.timeseries.explain.findings import HIGH, LOW, Finished
 
-OBSERVED_COLOUR, AHEAD_COLOUR, PART_COLOUR = "#1b6ca8", "#dc6a12", "#495057"
-MOST_SERIES_DRAWN, SENTENCE_CHARACTERS = 6, 120
+OBSERVED_COLOUR, AHEAD_COLOUR, PART_COLOUR, CHANGE_COLOUR = "#1b6ca8", "#dc6a12", "#495057", "#c2255c"
+MOST_SERIES_DRAWN, SENTENCE_CHARACTERS, MOST_LINES = 6, 125, 7
+MOST_TICKS = 9
 
 
 def draw_series(found: Sequence[Finished], path: Path) -> Path:
-    """Draws each series and its future, with the parts of its best expression below."""
+    """Draws each series and its future, with its parts below."""
     shown = found[:MOST_SERIES_DRAWN]
-    figure = Figure(figsize=(9.5, 4.6 * len(shown)))
+    figure = Figure(figsize=(9.5, 5.2 * len(shown)))
     for part, finished in zip(figure.subfigures(len(shown), 1, squeeze=False)[:, 0], shown, strict=True):
         _draw(part, finished)
     return save(figure, path)
 
 
-def _draw(figure: SubFigure, finished: Finished) -> None:
-    e = finished.explained
-    z = e.found[0].z
-    tokens = np.asarray(z.tokens).tolist()
-    parts = [p for p in parts_of(z, e.scaled) if p.term != (WN,)]
-    grid = figure.add_gridspec(2, max(len(parts), 1), height_ratios=(1.7, 1), hspace=0.6, wspace=0.3, top=0.84)
-    extrapolation(figure.add_subplot(grid[0, :]), e, finished.outlook)
-    title = f"{e.record.name}: {text_of(tokens)}" + " (of the logarithm)" * e.log
-    figure.text(0.06, 0.985, title, fontsize=10, family="monospace", weight="bold", va="top")
-    figure.text(0.06, 0.93, textwrap.fill(e.sentence(z), SENTENCE_CHARACTERS), fontsize=8.5, va="top")
-    _parts(figure, grid, finished, parts)
+def _draw(figure: SubFigure, f: Finished) -> None:
+    names = [n for n in f.explained.parts.parts.names if n in f.parts.columns]
+    lines = [line for s in f.sentences for line in textwrap.wrap(s, SENTENCE_CHARACTERS)][:MOST_LINES]
+    top = 0.9 - 0.032 * len(lines)
+    grid = figure.add_gridspec(2, len(names), height_ratios=(1.6, 1), hspace=0.45, wspace=0.3, top=top, right=0.86)
+    _whole(figure.add_subplot(grid[0, :]), f)
+    figure.text(0.06, 0.985, f.explained.series.name, fontsize=10, weight="bold", va="top")
+    figure.text(0.06, 0.945, "\n".join(lines), fontsize=8, va="top")
+    for column, name in enumerate(names):
+        _part(figure.add_subplot(grid[1, column]), f, name)
 
 
-def extrapolation(axis: Axes, e: Explanation, outlook: Outlook, legend: bool = True) -> None:
-    """Draws the series, and its median and credible band beyond the last time."""
-    back = np.exp if e.log else (lambda a: a)
-    times, middle, low, high = outlook
-    axis.plot(e.record.times, back(e.record.values), color=OBSERVED_COLOUR, lw=1, label="observed")
-    axis.fill_between(
-        times, low, high, color=AHEAD_COLOUR, alpha=0.25, lw=0, label=f"{100 * BAND_PROBABILITY:.0f} % credible"
-    )
-    axis.plot(times, middle, color=AHEAD_COLOUR, lw=1.2, label="median")
-    axis.set_xlim(e.record.times[0], times[-1])
+def _whole(axis: Axes, f: Finished) -> None:
+    """Draws the series, its fit, its changes, and the median and band beyond the last time."""
+    e = f.explained
+    t, future = e.parts.positions, e.series.future(f.ahead.height)
+    seen, middle = e.observed_values(), f.ahead["mean"].to_numpy()
+    axis.plot(t, seen, color=OBSERVED_COLOUR, lw=1, marker="." if len(t) < 60 else "", ms=4)
+    axis.fill_between(future, f.ahead[LOW].to_numpy(), f.ahead[HIGH].to_numpy(), color=AHEAD_COLOUR, alpha=0.25, lw=0)
+    axis.plot(future, middle, color=AHEAD_COLOUR, lw=1.2)
+    for i, _ in f.facts.shifts:
+        axis.axvline(t[i] - 0.5, color=CHANGE_COLOUR, lw=0.9, ls="--")
+    for i, _, _ in f.facts.bends:
+        axis.axvline(t[i], color=CHANGE_COLOUR, lw=0.9, ls=":")
+    out = list(f.facts.outliers)
+    axis.plot(t[out], seen[out], ls="", marker="o", mfc="none", mec=CHANGE_COLOUR, ms=7)
+    axis.set_xlim(t[0], future[-1])
     plain(axis)
-    _ticks(axis, e)
-    if legend:
-        axis.legend(fontsize=7, frameon=False, loc="upper left", ncols=3)
+    ticks(axis, e, float(future[-1]))
+    _legend(axis, f)
 
 
-def _ticks(axis: Axes, e: Explanation) -> None:
-    if e.record.origin:
-        marks = np.linspace(e.record.times[0], axis.get_xlim()[1], 7)[:-1]
-        axis.set_xticks(marks, [e.label(t) for t in marks])
-    else:
-        axis.locator_params(axis="x", nbins=7)
+def _legend(axis: Axes, f: Finished) -> None:
+    """Writes the names of the lines to the right of the data."""
+    words = [
+        ("observed", OBSERVED_COLOUR, True),
+        ("median ahead", AHEAD_COLOUR, True),
+        (f"{BAND_PERCENT} % band", AHEAD_COLOUR, True),
+        ("shift", CHANGE_COLOUR, bool(f.facts.shifts)),
+        ("change of slope", CHANGE_COLOUR, bool(f.facts.bends)),
+        ("outlier", CHANGE_COLOUR, bool(f.facts.outliers)),
+    ]
+    shown = [(word, colour) for word, colour, there in words if there]
+    for i, (word, colour) in enumerate(shown):
+        axis.annotate(word, (1.01, 0.97 - 0.09 * i), xycoords="axes fraction", color=colour, fontsize=7.5, va="top")
 
 
-def _parts(figure: SubFigure, grid: Any, finished: Finished, shown: list[Part]) -> None:
-    """Draws each term's own part with twice its deviation, over the series and beyond."""
-    e, times = finished.explained, finished.times
-    terms, means, deviations = finished.parts
-    units = e.units(e.found[0].z)
-    every = parts_of(e.found[0].z, e.scaled)
-    assert [p.term for p in every] == terms
-    for column, part in enumerate(shown):
-        axis = figure.add_subplot(grid[1, column])
-        i = every.index(part)
-        spread = 2 * deviations[i]
-        axis.fill_between(times, means[i] - spread, means[i] + spread, color=PART_COLOUR, alpha=0.15, lw=0)
-        axis.plot(times, means[i], color=PART_COLOUR, lw=0.9)
-        axis.axvline(e.record.times[-1], color=AHEAD_COLOUR, lw=0.7, ls=":")
-        said = textwrap.fill(say(part, units, e.scaled), max(24, 110 // len(shown)))
-        axis.set_title(f"{text_of(flatten((part.term,)))}: {said}", fontsize=7, loc="left")
-        plain(axis)
-        axis.tick_params(labelsize=6)
-        if e.record.origin:
-            axis.set_xticks([times[0], e.record.times[-1]], [e.label(times[0]), e.label(e.record.times[-1])])
-        else:
-            axis.locator_params(axis="x", nbins=4)
+def _part(axis: Axes, f: Finished, name: str) -> None:
+    t, frame = f.explained.parts.positions, f.parts
+    low, high = (frame[f"{name}-{side}-{BAND_PERCENT}"].to_numpy() for side in ("lo", "hi"))
+    axis.fill_between(t, low, high, color=PART_COLOUR, alpha=0.18, lw=0)
+    axis.plot(t, frame[name].to_numpy(), color=PART_COLOUR, lw=0.9)
+    axis.set_title(name, fontsize=8, loc="left")
+    plain(axis)
+    axis.tick_params(labelsize=7)
+    ticks(axis, f.explained, float(t[-1]), most=4)
+
+
+def ticks(axis: Axes, e: Explained, last: float, most: int = MOST_TICKS) -> None:
+    """Puts the ticks of a calendar on whole years, or whole months or days where there are few."""
+    if e.series.times is None:
+        axis.locator_params(axis="x", nbins=most)
+        labels: list[Any] = [e.series.label(p) for p in axis.get_xticks()]
+        inside = [(p, w) for p, w in zip(axis.get_xticks(), labels, strict=True) if e.parts.positions[0] <= p <= last]
+        axis.set_xticks([p for p, _ in inside], [w for _, w in inside])
+        return
+    first, end = e.series.time_at(np.array([e.parts.positions[0], last])).astype("datetime64[s]")
+    for letter, steps in (
+        ("Y", (1, 2, 5, 10, 20, 50, 100)),
+        ("M", (1, 2, 3, 6)),
+        ("D", (1, 2, 5, 10)),
+        ("h", (1, 3, 6, 12)),
+    ):
+        for step in steps:
+            marks = _marks(first, end, letter, step)
+            if 2 <= len(marks) <= most:
+                where = e.series.clock.position_of(marks.astype("datetime64[s]"))
+                words = [str(m).replace("T", " ") for m in marks.astype(f"datetime64[{letter}]")]
+                axis.set_xticks(where, words)
+                return
+
+
+def _marks(first: np.datetime64, end: np.datetime64, letter: str, step: int) -> np.ndarray:
+    """Returns the beginnings of calendar units between two times that are whole multiples of a step."""
+    numbers = np.arange(
+        first.astype(f"datetime64[{letter}]").astype(int), end.astype(f"datetime64[{letter}]").astype(int) + 1
+    )
+    epoch = 1970 if letter == "Y" else 0
+    marks = numbers[(numbers + epoch) % step == 0].astype(f"datetime64[{letter}]")
+    return marks[(marks >= first) & (marks <= end)]

@@ -1,122 +1,112 @@
 """Explained series, finished: what comes next and the parts are computed once, then shown in several ways."""
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
+import polars as pl
 
 from wakesleep.domains.contract import Explanation, Rows, Table
-from wakesleep.domains.timeseries.explain.explanation import Explanation as Explained
-from wakesleep.domains.timeseries.explain.explanation import Outlook
-from wakesleep.domains.timeseries.explain.prediction import Decomposed
-from wakesleep.domains.timeseries.language import flatten, text_of
+from wakesleep.domains.timeseries.explain.explained import Explained
+from wakesleep.domains.timeseries.explain.facts import Facts, facts_of
 
-LEAST_PROBABILITY_SHOWN = 0.05
-BAND_COLUMNS = ("median", "low", "high")
+LEVEL_PERCENT = 90
+LOW, HIGH = f"lo-{LEVEL_PERCENT}", f"hi-{LEVEL_PERCENT}"
 
 
 class Finished(NamedTuple):
-    """A series explained, what comes next, and its parts at all times, observed and to come."""
+    """A series explained, what comes next, its parts, its facts and its sentences."""
 
     explained: Explained
-    outlook: Outlook
-    times: Float[np.ndarray, "t"]
-    parts: Decomposed
+    ahead: pl.DataFrame
+    parts: pl.DataFrame
+    facts: Facts
+    sentences: tuple[str, ...]
 
 
 def finish(e: Explained, ahead: float) -> Finished:
     """Returns the explanation with its future, by a share of the length, and its parts."""
-    outlook = e.outlook(ahead)
-    times = np.concatenate([e.record.times, outlook.times])
-    return Finished(e, outlook, times, e.decompose(times))
+    steps = max(1, round(ahead * len(e.series.values)))
+    future = e.forecast(horizon=steps, levels=(LEVEL_PERCENT,))
+    return Finished(e, future, e.components(), facts_of(e), tuple(e.sentences()))
 
 
 @dataclass(frozen=True)
 class Findings(Explanation):
-    """The explained series of a table."""
+    """The explained series of a table, and what is said of those that could not be explained."""
 
     found: tuple[Finished, ...]
+    refused: tuple[str, ...] = ()
 
     def rows(self, most: int = 5) -> Rows:
-        """Returns expressions, sentences, variables and the extrapolation of each series."""
-        return [_row(f, most) for f in self.found]
+        """Returns sentences, probabilities of parts, changes and the forecast of each series."""
+        return [_row(f) for f in self.found]
 
     def table(self, most: int = 5, width: int = 80) -> list[Table]:
-        """Returns the expressions with their sentences, and the first and last value to come."""
-        shown: list[tuple[str, ...]] = []
-        rows = self.rows(most)
-        for row in rows:
-            likely = [p for i, p in enumerate(row["programs"]) if i == 0 or p["probability"] >= LEAST_PROBABILITY_SHOWN]
-            for i, p in enumerate(likely):
-                name = row["series"] if i == 0 else ""
-                shown.append((name, f"{100 * p['probability']:.0f} %", p["expression"], p["sentence"]))
-            shown += [("", "", "", f"note: {note}") for note in row["notes"]]
-        ahead = [(r["series"], *(_ahead(r[k]) for k in ("first", "last"))) for r in rows]
-        return [
-            Table("series", ("series", "", "expression", "in words"), shown),
-            Table("extrapolation: median (90 % band)", ("series", "next", "last"), ahead),
+        """Returns the sentences, and the first and last value to come."""
+        said = [
+            (f.explained.series.name if i == 0 else "", sentence)
+            for f in self.found
+            for i, sentence in enumerate(f.sentences)
         ]
+        ahead = [(f.explained.series.name, _ahead(f, 0), _ahead(f, f.ahead.height - 1)) for f in self.found]
+        title = f"forecast: median ({LEVEL_PERCENT} % band)"
+        return [Table("series", ("series", "in words"), said), Table(title, ("series", "next", "last"), ahead)]
+
+    def notes(self) -> list[str]:
+        """Returns how the data were read, and why series were left out."""
+        named = {f"{f.explained.series.name}: {note}." for f in self.found for note in f.explained.series.notes}
+        return [*sorted(named), *self.refused]
 
     def draw(self, path: Path) -> Path:
-        """Draws each series with its extrapolation, and the parts of its best expression below."""
+        """Draws each series with its forecast, and its parts below."""
         from wakesleep.domains.timeseries.explain.figure import draw_series
 
         return draw_series(self.found, path)
 
     def write(self, name: str, path: Path) -> Path:
         """Writes the picture, the report or the CSV file."""
-        return _write_csv(self.found, path) if name == "csv" else super().write(name, path)
+        if name != "csv":
+            return super().write(name, path)
+        pl.concat([_lines(f) for f in self.found], how="diagonal").write_csv(path)
+        return path
 
 
-def _row(f: Finished, most: int) -> dict[str, Any]:
-    """Returns one series for machines; the extrapolation is a list of times with median and credible band."""
-    e, future = f.explained, f.outlook.rows(f.explained)
+def _row(f: Finished) -> dict[str, Any]:
+    """Returns one series for machines."""
+    e, facts = f.explained, f.facts
+    label = lambda i: e.series.label(float(e.parts.positions[i]))  # noqa: E731
     return {
-        "series": e.record.name,
-        "points": len(e.record.times),
-        "unit": e.record.unit,
-        "transform": "log" if e.log else "none",
-        "notes": list(e.record.notes) + ["explained by its logarithm, so that its parts multiply"] * e.log,
-        "log_evidence": round(e.log_evidence, 3),
-        "programs": [p._asdict() for p in e.programs[:most]],
-        "variables": e.variables(),
-        "first": future[0],
-        "last": future[-1],
-        "extrapolation": future,
+        "series": e.series.name,
+        "points": int(np.isfinite(e.series.values).sum()),
+        "unit": e.series.unit,
+        "notes": list(e.series.notes),
+        "sentences": list(f.sentences),
+        "probabilities": {f"season {s.length:.4g}": round(s.probability, 3) for s in facts.seasons}
+        | {"logarithm": round(facts.log_probability, 3)},
+        "shifts": [{"time": label(i), "size": size} for i, size in facts.shifts],
+        "bends": [{"time": label(i), "before": before, "after": after} for i, before, after in facts.bends],
+        "outliers": [{"time": label(i), "value": float(e.observed_values()[i])} for i in facts.outliers],
+        "forecast": [_step(f, i) for i in range(f.ahead.height)],
     }
 
 
-def _ahead(value: dict[str, Any]) -> str:
-    return f"{value['time']}: {value['median']:.5g} ({value['low']:.5g} to {value['high']:.5g})"
+def _step(f: Finished, i: int) -> dict[str, Any]:
+    row = f.ahead.row(i, named=True)
+    position = f.explained.series.future(f.ahead.height)[i]
+    return {"time": f.explained.series.label(position), **{k: float(v) for k, v in row.items() if k != "time"}}
 
 
-def _write_csv(found: tuple[Finished, ...], path: Path) -> Path:
-    """Writes a line for each time of each series: what was observed, the band ahead, and the part of each term.
-
-    Parts are those of the best expression: they add up to the series less its mean (of logarithms, where it says so).
-    """
-    lines = [line for f in found for line in _lines(f)]
-    parts_named = dict.fromkeys(k for row in lines for k in row if k.startswith("part"))
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["series", "time", "observed", *BAND_COLUMNS, *parts_named])
-        writer.writeheader()
-        writer.writerows(lines)
-    return path
+def _ahead(f: Finished, i: int) -> str:
+    row = _step(f, i)
+    return f"{row['time']}: {row['mean']:.5g} ({row[LOW]:.5g} to {row[HIGH]:.5g})"
 
 
-def _lines(f: Finished) -> list[dict[str, str]]:
-    e, future = f.explained, f.outlook.rows(f.explained)
-    names = [text_of(flatten((term,))) for term in f.parts.terms]
-    seen = np.exp(e.record.values) if e.log else e.record.values
-    lines = []
-    for i, t in enumerate(f.times):
-        row = {"series": e.record.name, "time": e.label(t)}
-        if i < len(seen):
-            row["observed"] = f"{seen[i]:.8g}"
-        else:
-            row |= {k: f"{future[i - len(seen)][k]:.8g}" for k in BAND_COLUMNS}
-        lines.append(row | {f"part {n + 1}: {name}": f"{f.parts.mean[n, i]:.6g}" for n, name in enumerate(names)})
-    return lines
+def _lines(f: Finished) -> pl.DataFrame:
+    """Returns a line for each time, observed and to come, with times in words."""
+    series = f.explained.series
+    seen = f.parts.with_columns(pl.Series("time", [series.label(p) for p in f.explained.parts.positions]))
+    future = f.ahead.with_columns(pl.Series("time", [series.label(p) for p in series.future(f.ahead.height)]))
+    both = pl.concat([seen, future], how="diagonal")
+    return both.insert_column(0, pl.Series("series", [series.name] * both.height)).fill_nan(None)

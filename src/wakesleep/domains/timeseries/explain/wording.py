@@ -1,150 +1,147 @@
-"""Fitted expressions in plain English."""
+"""Facts of a series in plain English: shared parts first, with their probabilities; plain numbers; each thing once."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterator
 
 import numpy as np
 
-from wakesleep.domains.timeseries.explain.neighbours import Part
-from wakesleep.domains.timeseries.language import DECAYING, LIN, M12, M32, PER, RW, SE, SINGLE_KERNELS, WN, C
+from wakesleep.domains.timeseries.explain.explained import Explained
+from wakesleep.domains.timeseries.explain.facts import Facts, SeasonFact, facts_of
 
-NAMED_PERIODS = {
-    ("months", 12.0): "yearly",
-    ("months", 3.0): "quarterly",
-    ("months", 1.0): "monthly",
-    ("days", 7.0): "weekly",
-    ("days", 30.44): "monthly",
-    ("days", 365.25): "yearly",
-    ("days", 1.0): "daily",
-    ("hours", 24.0): "daily",
-    ("hours", 168.0): "weekly",
-    ("minutes", 60.0): "hourly",
-    ("minutes", 1440.0): "daily",
-    ("weeks", 52.18): "yearly",
-    ("years", 1.0): "yearly",
+SEASON_NAMES = {
+    ("quarter", 4): "yearly",
+    ("month", 12): "yearly",
+    ("week", 52): "yearly",
+    ("day", 7): "weekly",
+    ("day", 5): "weekly",
+    ("day", 261): "yearly",
+    ("day", 365): "yearly",
+    ("hour", 24): "daily",
+    ("hour", 168): "weekly",
+    ("minute", 60): "hourly",
+    ("minute", 1440): "daily",
 }
-PERIOD_TOLERANCE = 0.02
-"""A period within this share of a named one has its name."""
-LEAST_SINE_ROUNDNESS, MOST_DETAILED_ROUNDNESS = 1.8, 0.6
-LARGER_UNITS = {"months": (12, "years"), "hours": (24, "days"), "minutes": (60, "hours"), "seconds": (60, "minutes")}
+LARGER_UNITS = {"month": (12, "year"), "quarter": (4, "year"), "week": (52, "year"), "hour": (24, "day")}
+MONTHS = [
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+]  # fmt: skip
+DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+MOST_OUTLIERS_NAMED = 5
 
 
-class Units(NamedTuple):
-    """The units of the user's series, in which the model's spans and deviations are said."""
-
-    span: float
-    time: str
-    deviation: float
-    log: bool = False
-    """The values are logarithms: terms multiply."""
-    rise: float = 0.0
-    """By how much the line rises over the observed span, in the model's units of values."""
+def sentences(e: Explained) -> list[str]:
+    """Returns the sentences of an explained series."""
+    f = facts_of(e)
+    said = [*_trend(e, f), *(_season(e, f, s) for s in f.seasons), *_changes(e, f), *_echo(e, f), _noise(f)]
+    return list(dict.fromkeys(said))
 
 
-def sentence(parts: list[Part], units: Units, scaled: bool) -> str:
-    """Returns a fitted expression as a sentence."""
-    said = [say(part, units, scaled) for part in sorted(parts, key=_weight(scaled), reverse=True)]
-    joined = (", times " if units.log else ", plus ").join(said)
-    return joined[0].upper() + joined[1:] + "."
+def plain(number: float) -> str:
+    """Returns a number with three significant digits and no exponent."""
+    if not np.isfinite(number):
+        return "very much"
+    rounded = float(f"{number:.3g}")
+    if abs(rounded) >= 1000 or rounded == 0:
+        return f"{rounded:,.0f}"
+    digits = max(0, 2 - int(np.floor(np.log10(abs(rounded)))))
+    text = f"{rounded:,.{digits}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _weight(scaled: bool) -> Callable[[Part], tuple[bool, float]]:
-    """Returns the sort key of terms: by size, noise last."""
-
-    def size(part: Part) -> tuple[bool, float]:
-        has_scale = scaled or part.term[0] in (C, *SINGLE_KERNELS)
-        return part.term != (WN,), part.values[0] if has_scale else 0.0
-
-    return size
+def percent(share: float) -> str:
+    """Returns a share in percent, without claiming certainty."""
+    if share > 0.99:
+        return "over 99 %"
+    return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
 
 
-def say(part: Part, units: Units, scaled: bool) -> str:
-    """Returns one term in words."""
-    kinds = set(part.term)
-    if kinds == {WN}:
-        return _noise(float(np.exp(part.values[0])), units)
-    if kinds == {C}:
-        return "a constant level"
-    if kinds == {LIN}:
-        return _line(units)
-    if kinds == {RW}:
-        return _walk(float(np.exp(part.values[0])), units)
-    values = list(part.values)
-    if scaled or part.term[0] == C:
-        values.pop(0)
-    length, periodic = None, []
-    for factor in part.term:
-        if factor in DECAYING:
-            length = float(np.exp(values.pop(0))) * units.span
-        elif factor == PER:
-            periodic.append((float(np.exp(values.pop(0))), float(np.exp(values.pop(0))) * units.span))
-    decaying = next((f for f in part.term if f in DECAYING), None)
-    if not periodic:
-        assert decaying is not None and length is not None
-        return _trend(decaying, length, units)
-    return _pattern(periodic, decaying, length, units)
+def _change(size: float, log: bool) -> str:
+    """Returns the size of a difference: a number, or per cent where the parts are logarithms."""
+    return f"{plain(100 * abs(np.expm1(size)))} %" if log else plain(abs(size))
 
 
-def _trend(kind: int, length: float, units: Units) -> str:
-    if length > 2 * units.span:
-        slow = {SE: "a smooth trend", M32: "a trend", M12: "a random walk"}[kind]
-        return f"{slow} that hardly turns within the series"
-    name = {
-        SE: "a smooth trend with a typical length of",
-        M32: "an irregular trend with a typical length of",
-        M12: "a jagged wandering that forgets itself after about",
-    }[kind]
-    return f"{name} {duration(length, units.time)}"
+def _rate(e: Explained, f: Facts, slope: float) -> str:
+    """Returns a slope for each larger unit of time, such as a year for months."""
+    size, unit = LARGER_UNITS.get(e.series.unit, (1, e.series.unit))
+    every = e.series.clock.every if unit != "step" else 1
+    return f"{_change(slope * size / every, f.log)} a {unit}"
 
 
-def _pattern(periodic: list[tuple[float, float]], decaying: int | None, length: float | None, units: Units) -> str:
-    said = " within ".join(_repeat(roundness, period, units) for roundness, period in periodic)
-    if decaying is None or length is None or length > 3 * units.span:
-        return said
-    how = {SE: "changes slowly", M32: "changes", M12: "changes abruptly"}[decaying]
-    return f"{said} {'and' if ' that ' in said else 'that'} {how}, over about {duration(length, units.time)}"
+def _trend(e: Explained, f: Facts) -> Iterator[str]:
+    """Yields what the trend does: direction, amount, wandering and its latest turn."""
+    way = "rises" if f.slope > 0 else "falls"
+    ends = f"from about {plain(f.start)} to {plain(f.end)}"
+    if f.trending and not f.wandering:
+        yield f"A steady trend {way} by {_rate(e, f, f.slope)}, {ends}."
+    elif f.trending:
+        yield f"A trend {way} by about {_rate(e, f, f.slope)}, {ends}."
+    if f.wandering:
+        share = f", which makes {percent(f.wander_share)} of the variance"
+        yield f"The level wanders{'' if f.trending else f', {ends}'}{share}."
+        if f.turn is not None:
+            trend = e.parts.parts.mean[0]
+            which = "high" if trend[f.turn] > trend[-1] else "low"
+            yield f"Its latest turn was a {which} at {e.series.label(e.parts.positions[f.turn])}."
+    if not f.trending and not f.wandering and not f.shifts:
+        yield f"The level stays at about {plain(f.end)}."
 
 
-def _repeat(roundness: float, period: float, units: Units) -> str:
-    shape = (
-        "nearly sinusoidal "
-        if roundness > LEAST_SINE_ROUNDNESS
-        else "detailed "
-        if roundness < MOST_DETAILED_ROUNDNESS
-        else ""
-    )
-    article = "a"
-    for (unit, usual), name in NAMED_PERIODS.items():
-        if unit == units.time and abs(period / usual - 1) < PERIOD_TOLERANCE:
-            return f"{article} {shape}{name} pattern"
-    return f"{article} {shape}pattern that repeats every {duration(period, units.time)}"
+def _season(e: Explained, f: Facts, s: SeasonFact) -> str:
+    """Returns a season in words: probability, share of the variance, highest and lowest, and how it changes."""
+    named = SEASON_NAMES.get((e.series.unit, int(s.length))) if e.series.clock.every == 1 else None
+    calendar = s.length in e.series.seasons
+    other = f"A season of {s.length:g} steps" if calendar else f"A cycle of about {plain(s.length)} {e.series.unit}s"
+    name = f"A {named} season" if named else other
+    when = [f"{word} in {_phase(e, i, s.length)} ({sign}{_change(size, f.log)})" for word, i, size, sign in (
+        ("highest", s.high, s.high_effect, "+" if s.high_effect > 0 else "-"),
+        ("lowest", s.low, s.low_effect, "+" if s.low_effect > 0 else "-"),
+    )]  # fmt: skip
+    how = ", and its swings grow with the level" if f.growing else ", and it changes slowly" if s.changing else ""
+    made = f"makes {percent(s.share)} of the variance"
+    return f"{name} (probability {percent(s.probability)}) {made}, {' and '.join(when)}{how}."
 
 
-def _line(units: Units) -> str:
-    if units.log:
-        way, factor = "growth" if units.rise >= 0 else "decline", np.exp(units.rise * units.deviation)
-        return f"a steady {way} to {factor:.3g} times over the series"
-    way = "rising" if units.rise >= 0 else "falling"
-    return f"a straight line {way} by {abs(units.rise) * units.deviation:.3g} over the series"
+def _phase(e: Explained, index: int, length: float | int) -> str:
+    """Returns a place in a season in words, such as July, Monday or step 3."""
+    position = e.parts.positions[index]
+    unit, when = e.series.unit, e.series.time_at(np.array([position]))[0]
+    if unit == "month" and length == 12:
+        return MONTHS[int(when.astype("datetime64[M]").astype(int)) % 12]
+    if unit == "day" and length in (5, 7):
+        return DAYS[(int(when.astype("datetime64[D]").astype(int)) + 3) % 7]
+    if unit == "hour" and length == 24:
+        return f"hour {str(when)[11:13]}"
+    if unit == "quarter" and length == 4:
+        return f"quarter {e.series.label(position)[-1]}"
+    return f"step {round(position) % length + 1}" if unit == "step" else e.series.label(position)
 
 
-def _walk(deviation: float, units: Units) -> str:
-    """Returns a random walk in words, by its change over a tenth of the span."""
-    size, time = deviation * np.sqrt(0.1) * units.deviation, duration(0.1 * units.span, units.time)
-    by = f"{100 * (np.exp(size) - 1):.2g} %" if units.log else f"{size:.2g}"
-    return f"a level that wanders, by about {by} in {time}"
+def _changes(e: Explained, f: Facts) -> Iterator[str]:
+    """Yields shifts, bends and outliers with their times."""
+    label = lambda i: e.series.label(float(e.parts.positions[i]))  # noqa: E731
+    for i, size in f.shifts:
+        yield f"The level shifts {'up' if size > 0 else 'down'} by {_change(size, f.log)} at {label(i)}."
+    for i, before, after in f.bends:
+        ways = [f"{'rising' if s > 0 else 'falling'} by {_rate(e, f, s)}" for s in (before, after)]
+        yield f"The slope changes at {label(i)}, from {ways[0]} to {ways[1]}."
+    if f.outliers:
+        seen, fit = e.observed_values(), e.parts.fit
+        named = [f"{label(i)} ({plain(seen[i])}, expected about {plain(fit[i])})" for i in f.outliers]
+        more = len(named) - MOST_OUTLIERS_NAMED
+        count = "One outlier" if len(named) == 1 else f"{len(named)} outliers"
+        yield f"{count}: {', '.join(named[:MOST_OUTLIERS_NAMED])}{f' and {more} more' if more > 0 else ''}."
 
 
-def _noise(deviation: float, units: Units) -> str:
-    if units.log:
-        return f"noise of {100 * (np.exp(deviation * units.deviation) - 1):.2g} %"
-    return f"noise of {deviation * units.deviation:.2g} ({100 * deviation:.2g} % of the spread)"
+def _echo(e: Explained, f: Facts) -> Iterator[str]:
+    """Yields how long a deviation lasts, or that deviations alternate."""
+    if f.echo < 0:
+        yield "Deviations alternate: a high value tends to be followed by a low one."
+    elif f.echo > 0:
+        half = np.log(0.5) / np.log(min(f.echo, 0.999))
+        unit = f"{e.series.unit}{'' if plain(half) == '1' else 's'}"
+        yield f"Deviations from this fade by half in about {plain(half)} {unit}."
 
 
-def duration(length: float, unit: str) -> str:
-    """Returns a length of time in the words of its unit, or of the next larger one."""
-    size, larger = LARGER_UNITS.get(unit, (0, ""))
-    if size and length >= 3 * size:
-        length, unit = length / size, larger
-    number = f"{length:.0f}" if length >= 20 else f"{length:.2g}"
-    return f"{number} {unit.removesuffix('s') if number == '1' and not unit.startswith('units') else unit}"
+def _noise(f: Facts) -> str:
+    """Returns the size of what cannot be foreseen."""
+    return f"What a step brings beyond that is noise of about {_change(f.surprise, f.log)}."

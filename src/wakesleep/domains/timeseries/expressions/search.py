@@ -16,7 +16,7 @@ from jaxtyping import Array, Float, Key
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Model, propose, refine, score
-from wakesleep.domains.timeseries.explain.neighbours import assemble, neighbours, new_term
+from wakesleep.domains.timeseries.expressions.neighbours import assemble, neighbours, new_term
 from wakesleep.domains.timeseries.language import ALL_KERNELS, KERNEL_TOKENS, Kernel, program, terms_of
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.networks import frequencies, periodogram

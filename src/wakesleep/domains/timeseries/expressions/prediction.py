@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.special import ndtr
 
-from wakesleep.domains.timeseries.explain.neighbours import Part, parts_of
+from wakesleep.domains.timeseries.expressions.neighbours import Part, parts_of
 from wakesleep.domains.timeseries.kernels import LEAST_NOISE_DEVIATION, WALK_LENGTH_SPANS
-from wakesleep.domains.timeseries.language import LIN, M12, PER, RW, SE, WN, C, Kernel, Term
+from wakesleep.domains.timeseries.language import LIN, M12, PER, RW, SE, WN, C, Kernel
 from wakesleep.domains.timeseries.variational import GREATEST_LOG_VARIABLE, points
 
 BAND_PROBABILITY = 0.9
@@ -150,25 +150,3 @@ def _solve(parts: list[Part], given: Conditions, sides: Float[np.ndarray, "n s"]
     """Solves K a = b for each column b of `sides`; K is the covariance of the observations."""
     dense = _between(parts, given.times, given.times, scaled)
     return np.linalg.solve(dense + nugget(parts) * np.eye(len(dense)), sides)
-
-
-class Decomposed(NamedTuple):
-    """The terms of a program at the times asked for, each with its mean and deviation; noise has none."""
-
-    terms: list[Term]
-    mean: Float[np.ndarray, "l t"]
-    deviation: Float[np.ndarray, "l t"]
-
-
-def decompose(z: Kernel, given: Conditions, scaled: bool) -> Decomposed:
-    """Returns the part of each term of a program, its variables at their means."""
-    parts = parts_of(z, scaled)
-    means, variances = [], []
-    for part in parts:
-        cross = matrix(part, given.asked, given.times, scaled)
-        solved = _solve(parts, given, np.column_stack([given.values, cross.T]), scaled)
-        alone = np.array([matrix(part, u, u, scaled)[0, 0] for u in given.asked[:, None]])
-        means.append(cross @ solved[:, 0])
-        variances.append(alone - np.sum(cross.T * solved[:, 1:], axis=0))
-    deviation = np.sqrt(np.maximum(np.array(variances), 0.0))
-    return Decomposed([p.term for p in parts], np.array(means), deviation)

@@ -1,32 +1,25 @@
-"""A series explained: expressions with their probabilities and in words, its parts, and what comes next."""
+"""A series explained by expressions with their probabilities, and what comes next."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import numpy as np
 from jaxtyping import Float
 
 from wakesleep.core.model import Model
-from wakesleep.domains.timeseries.dates import label
-from wakesleep.domains.timeseries.explain.explainer import TRANSFORM_NAMES
-from wakesleep.domains.timeseries.explain.knowledge import Knowledge, fitted_to
-from wakesleep.domains.timeseries.explain.neighbours import parts_of
-from wakesleep.domains.timeseries.explain.prediction import (
+from wakesleep.domains.timeseries.expressions.knowledge import Knowledge, fitted_to
+from wakesleep.domains.timeseries.expressions.prediction import (
     BAND_PROBABILITY,
     Conditions,
-    Decomposed,
     Mixture,
-    decompose,
     mixture,
 )
-from wakesleep.domains.timeseries.explain.search import Effort, Found, best_fits, peaks, posterior, search
-from wakesleep.domains.timeseries.explain.wording import Units, sentence
-from wakesleep.domains.timeseries.language import LIN, Kernel, text_of
+from wakesleep.domains.timeseries.expressions.search import Effort, Found, best_fits, peaks, posterior, search
+from wakesleep.domains.timeseries.language import Kernel, text_of
 from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.records import Record, Scale, is_even, observe, scale_of, shorten
-from wakesleep.domains.timeseries.show import variables
 from wakesleep.errors import require_one_of
 
 EFFECTIVE_POINTS = 12
@@ -39,6 +32,7 @@ AHEAD_SHARE = 0.1
 """The share of its length by which a series is continued by default."""
 PADDED_TO_POINTS = {True: 128, False: 16}
 """Series on a regular grid, or not, are padded to a multiple of this many points, to share what is compiled."""
+TRANSFORM_NAMES = ("auto", "none", "log")
 LEAST_RATIO_FOR_LOG = 1.5
 """The logarithm is tried where the greatest value is more than this many times the least."""
 
@@ -48,7 +42,6 @@ class Program(NamedTuple):
 
     expression: str
     probability: float
-    sentence: str
     log_joint: float
 
 
@@ -59,13 +52,6 @@ class Outlook(NamedTuple):
     median: Float[np.ndarray, "t"]
     low: Float[np.ndarray, "t"]
     high: Float[np.ndarray, "t"]
-
-    def rows(self, e: "Explanation") -> list[dict[str, Any]]:
-        """Returns a dictionary for each time, which is labelled as the series is."""
-        return [
-            {"time": e.label(t), "median": float(m), "low": float(low), "high": float(high)}
-            for t, m, low, high in zip(*self, strict=True)
-        ]
 
 
 @dataclass(frozen=True)
@@ -92,38 +78,9 @@ class Explanation:
         """Returns the expressions, the most probable first."""
         weights = posterior(self.found)
         return [
-            Program(text_of(np.asarray(f.z.tokens).tolist()), float(w), self.sentence(f.z), f.log_joint)
+            Program(text_of(np.asarray(f.z.tokens).tolist()), float(w), f.log_joint)
             for f, w in zip(self.found, weights, strict=True)
         ]
-
-    def sentence(self, z: Kernel) -> str:
-        """Returns a program in plain English."""
-        return sentence(parts_of(z, self.scaled), self.units(z), self.scaled)
-
-    def units(self, z: Kernel) -> Units:
-        """Returns the units in which the variables of a program are said."""
-        return Units(self.scale.span, self.record.unit, self.scale.deviation, self.log, self._rise(z))
-
-    def variables(self) -> list[dict[str, Any]]:
-        """Returns the continuous variables of the best program: kind, median and 90 % interval in the model's units.
-
-        Lengths and periods are in spans of the series and the others in its standard deviations.
-        """
-        z = self.found[0].z
-        spread = 1.645
-        return [
-            {"kind": kind, "median": m, "low": m * float(np.exp(-spread * s)), "high": m * float(np.exp(spread * s))}
-            for kind, m, s in variables(z, self.scaled)
-        ]
-
-    def _rise(self, z: Kernel) -> float:
-        """Returns the rise of the program's line over the observed span."""
-        if LIN not in np.asarray(z.tokens)[0::2].tolist():
-            return 0.0
-        ends = np.array([self.record.times[0], self.record.times[-1]])
-        parts = decompose(z, self._given(ends), self.scaled)
-        line = parts.mean[parts.terms.index((LIN,))]
-        return float(line[1] - line[0])
 
     def _given(self, times: Float[np.ndarray, "t"], record: Record | None = None) -> Conditions:
         seen = record or self.record
@@ -174,11 +131,6 @@ class Explanation:
         mean, deviation = self.scale.value(drawn.mean), self.scale.deviation * drawn.deviation
         return Mixture(drawn.weight, mean, deviation, drawn.log | self.log)
 
-    def decompose(self, times: Float[np.ndarray, "t"]) -> Decomposed:
-        """Returns the terms of the best program and their parts at each time, in the units of the record."""
-        terms, mean, deviation = decompose(self.found[0].z, self._given(times), self.scaled)
-        return Decomposed(terms, self.scale.deviation * mean, self.scale.deviation * deviation)
-
     def future(self, share: float = AHEAD_SHARE) -> Float[np.ndarray, "t"]:
         """Returns times beyond the last, at the median distance."""
         step = float(np.median(np.diff(self.record.times)))
@@ -190,14 +142,6 @@ class Explanation:
         times = self.future(share)
         ahead = self.predict(times)
         return Outlook(times, *map(ahead.quantile, (0.5, (1 - BAND_PROBABILITY) / 2, (1 + BAND_PROBABILITY) / 2)))
-
-    def extrapolate(self, share: float = AHEAD_SHARE) -> list[dict[str, Any]]:
-        """Returns for each future time its label, the median and the credible band, in the user's own values."""
-        return self.outlook(share).rows(self)
-
-    def label(self, t: float) -> str:
-        """Returns a time as it is printed."""
-        return label(t, self.record.unit, self.record.origin)
 
 
 def explain(

@@ -1,0 +1,180 @@
+// @ts-check
+import { colour, make, need, onFile, post, say, upload } from "../../static/explore.js";
+
+const DRAWN_POINTS = 80;
+const uPlot = /** @type {any} */ (window).uPlot;
+const form = need("ask");
+const canvas = /** @type {HTMLCanvasElement} */ (need("drawn"));
+const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+let file = form.dataset.file || "";
+/** @type {any} */
+let found = null;
+/** @type {Record<string, any>} */
+const charts = {};
+/** @type {AbortController | null} */
+let waiting = null;
+/** @type {number[] | null} */
+let heights = null;
+
+const said = (/** @type {number | null} */ v) => (v === null ? "" : Number(v.toPrecision(5)).toLocaleString("en"));
+
+/** @param {string} id @param {any[]} series @param {any[]} data @param {any} [more] */
+function chart(id, series, data, more = {}) {
+  charts[id]?.destroy();
+  const place = need(id);
+  const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 0.5 }, ticks: { show: false } };
+  const dated = data[0].length > 0 && found.labels[0] !== String(data[0][0]) && Math.abs(data[0][0]) > 1e5;
+  charts[id] = new uPlot({
+    width: place.clientWidth, height: id === "chart" ? 320 : 200, scales: { x: { time: dated } },
+    axes: [axis, { ...axis, size: 64 }], series: [{ label: "time" }, ...series], ...more,
+  }, data, place);
+}
+
+/** The names of the parts that are ticked. @returns {string[]} */
+const chosen = () => [...need("parts").querySelectorAll("input:checked")].map((box) => box.value);
+
+/** Draws the series, the sum of the chosen parts, and the forecast; below it each part about its mean. */
+function draw() {
+  const names = chosen();
+  const { times, observed, ahead } = found;
+  const fit = times.map((/** @type {any} */ _, /** @type {number} */ i) =>
+    names.length ? names.reduce((sum, n) => sum + (found.parts[n][i] ?? 0), 0) : null);
+  const none = (/** @type {any[]} */ like) => like.map(() => null);
+  const odd = new Set(found.outliers.map((/** @type {any} */ o) => o.value));
+  const marks = observed.map((/** @type {number | null} */ v) => (v !== null && odd.has(v) ? v : null));
+  const [ink, fitted, next, wrong] = ["--soft", "--c0", "--c1", "--bad"].map(colour);
+  const data = [
+    [...times, ...ahead.times], [...observed, ...none(ahead.times)], [...fit, ...none(ahead.times)],
+    [...none(times), ...ahead.mean], [...none(times), ...ahead.low], [...none(times), ...ahead.high],
+    [...marks, ...none(ahead.times)],
+  ];
+  chart("chart", [
+    { label: "observed", stroke: ink, width: 1, points: { show: times.length < 200, size: 4 } },
+    { label: "fit", stroke: fitted, width: 2 }, { label: "median", stroke: next, width: 2 },
+    { label: "low", stroke: next, width: 0.5 }, { label: "high", stroke: next, width: 0.5 },
+    { label: "does not fit", stroke: wrong, width: 0, points: { show: true, size: 9, fill: wrong } },
+  ], data, { bands: [{ series: [5, 4], fill: `${next}33` }] });
+  const parts = Object.keys(found.parts);
+  const means = parts.map((n) => found.parts[n].reduce((/** @type {number} */ s, /** @type {number} */ v) => s + v, 0) / times.length);
+  const label = (/** @type {string} */ n, /** @type {number} */ i) => (Math.abs(means[i]) < 1e-9 ? n : `${n}, less ${said(means[i])}`);
+  chart("each", parts.map((n, i) => (
+    { label: label(n, i), stroke: colour(`--c${i % 8}`), width: 1.5, show: names.includes(n) })),
+    [times, ...parts.map((n, i) => found.parts[n].map((/** @type {number} */ v) => v - means[i]))]);
+}
+
+/** @param {string} head @param {string[]} cells */
+function row(head, cells) {
+  const line = make("tr");
+  line.append(make("th", { scope: "row" }, head), ...cells.map((text) => make("td", { class: "number" }, text)));
+  return line;
+}
+
+/** Shows the forecast as a table. */
+function showAhead() {
+  const { ahead } = found;
+  need("ahead").replaceChildren(...ahead.labels.map((/** @type {string} */ label, /** @type {number} */ i) =>
+    row(label, [ahead.mean[i], ahead.low[i], ahead.high[i]].map(said))));
+}
+
+/** Shows all that was found. */
+function show() {
+  need("sentences").replaceChildren(...found.sentences.map((/** @type {string} */ text) => make("li", {}, text)));
+  const names = Object.keys(found.parts);
+  need("parts").replaceChildren(make("legend", {}, "Parts in the fit"), ...names.map((name) => {
+    const label = make("label");
+    const box = make("input", { type: "checkbox", value: name, checked: "" });
+    label.append(box, ` ${name}`);
+    return label;
+  }));
+  need("choice").hidden = found.series.length < 2;
+  need("series").replaceChildren(...found.series.map((/** @type {string} */ name) => make("option", { value: name }, name)));
+  need("series").value = found.name;
+  need("odd").replaceChildren(
+    ...found.outliers.map((/** @type {any} */ o) => row(o.time, ["outlier", said(o.value), said(o.expected)])),
+    ...found.changes.map((/** @type {any} */ c) => row(c.label, [c.what, "", ""])),
+    ...(found.outliers.length + found.changes.length ? [] : [row("nothing", ["", "", ""])]));
+  const head = make("tr");
+  head.append(...["time", "observed", ...names].map((n) => make("th", { scope: "col" }, n)));
+  need("whole").replaceChildren(head, ...found.labels.map((/** @type {string} */ label, /** @type {number} */ i) =>
+    row(label, [found.observed[i], ...names.map((n) => found.parts[n][i])].map(said))));
+  showAhead();
+  draw();
+}
+
+/** The fields of a question. @returns {Record<string, string>} */
+function fields() {
+  need("horizon-said").value = need("horizon").value;
+  const common = { season: need("season").value || "0", horizon: need("horizon").value, series: need("series").value || "" };
+  if (heights) return { ...common, series: "", values: heights.map((h) => h.toFixed(3)).join("\n") };
+  return file ? { ...common, file } : { ...common, series: "", values: need("values").value };
+}
+
+/** Asks for an explanation; an earlier question is given up. */
+async function explain() {
+  waiting?.abort();
+  waiting = new AbortController();
+  say("Explaining ...");
+  need("chart").classList.add("busy");
+  try {
+    const start = performance.now();
+    found = await post("ask/explain", fields(), waiting.signal);
+    show();
+    say(`${found.name}: explained in ${((performance.now() - start) / 1000).toFixed(2)} s.`);
+  } catch (error) {
+    if (/** @type {Error} */ (error).name !== "AbortError") say(/** @type {Error} */ (error).message, true);
+  }
+  need("chart").classList.remove("busy");
+}
+
+/** Asks for a forecast of another length. */
+async function forecast() {
+  need("horizon-said").value = need("horizon").value;
+  if (!found) return;
+  try {
+    Object.assign(found, await post("ask/forecast", { explained: found.explained, horizon: need("horizon").value }));
+    showAhead();
+    draw();
+  } catch (error) {
+    say(/** @type {Error} */ (error).message, true);
+  }
+}
+
+/** Draws by hand: a height for each of a fixed number of places. @param {PointerEvent} event */
+function sketch(event) {
+  if (!event.buttons || !heights) return;
+  const box = canvas.getBoundingClientRect();
+  const at = Math.floor(((event.clientX - box.left) / box.width) * DRAWN_POINTS);
+  if (at < 0 || at >= DRAWN_POINTS) return;
+  heights[at] = 100 * (1 - (event.clientY - box.top) / box.height);
+  pen.fillStyle = colour("--accent");
+  const x = (at / DRAWN_POINTS) * canvas.width;
+  pen.fillRect(x, canvas.height * (1 - heights[at] / 100) - 2, canvas.width / DRAWN_POINTS, 4);
+}
+
+canvas.addEventListener("pointerdown", (event) => {
+  heights = new Array(DRAWN_POINTS).fill(NaN);
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  canvas.setPointerCapture(event.pointerId);
+  sketch(event);
+});
+canvas.addEventListener("pointermove", sketch);
+canvas.addEventListener("pointerup", explain);
+form.addEventListener("submit", (/** @type {Event} */ event) => { event.preventDefault(); explain(); });
+need("values").addEventListener("input", () => { file = ""; heights = null; });
+need("series").addEventListener("change", explain);
+need("season").addEventListener("change", explain);
+need("horizon").addEventListener("input", forecast);
+need("parts").addEventListener("change", draw);
+onFile(need("file"), need("drop"), async (given) => {
+  try {
+    file = await upload(given, given.name);
+    heights = null;
+    need("series").replaceChildren();
+    history.replaceState(null, "", `?file=${encodeURIComponent(file)}`);
+    explain();
+  } catch (error) {
+    say(/** @type {Error} */ (error).message, true);
+  }
+});
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { if (found) draw(); });
+explain();

@@ -1,0 +1,137 @@
+"""The posterior over atoms for a series: every atom of a library weighed exactly, and what the mixture predicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float
+
+from wakesleep.domains.timeseries.statespace.atoms import Atoms, joined
+from wakesleep.domains.timeseries.statespace.filtering import Filtered, Observed, filter_atoms
+from wakesleep.domains.timeseries.statespace.library import Library
+from wakesleep.domains.timeseries.statespace.mixture import Mixture
+from wakesleep.domains.timeseries.statespace.prediction import predict
+from wakesleep.domains.timeseries.statespace.seasons import Season, season_of
+
+POINT_WORTH = 0.15
+"""Each point counts as this share of one: no program is quite true, and errors of one are alike (coarsening)."""
+LEAST_SHARE_OF_VALUES = 0.02
+"""Programs of the values keep at least this share beside those of logarithms, for which a zero is impossible."""
+LEAST_RATIO_FOR_LOG = 1.2
+"""Logarithms are tried where the greatest value is more than this many times the least."""
+SCREENED_POINTS, SCREENED_ATOMS = 300, 120
+"""A longer series is screened on its latest points, and this many of the best atoms see all of it."""
+LEAST_WEIGHT = 1e-3
+"""Members of less weight than this share of the greatest are left out of the mixture."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Atoms that share their seasons, and what the filter found."""
+
+    seasons: tuple[Season, ...]
+    atoms: Atoms
+    filtered: Filtered
+    log_prior: Float[np.ndarray, "2 a"]
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The atoms of a library weighed on a series."""
+
+    observed: Observed
+    logs: tuple[bool, ...]
+    """Which forms of the values are logarithms."""
+    groups: tuple[Group, ...]
+    log_likelihood: Float[np.ndarray, "m a"]
+    """log p(x | z) of each form and atom, in the units of the values."""
+    weight: Float[np.ndarray, "m a"]
+    """Coarsened posterior weights, which sum to one."""
+    least: float = -np.inf
+
+    @property
+    def atoms(self) -> Atoms:
+        """Returns the atoms of all groups, in the order of the weights."""
+        return joined([g.atoms for g in self.groups])
+
+    def predict(self, positions: Float[np.ndarray, "h"]) -> Mixture:
+        """Returns the distribution of a new value at each of some later positions."""
+        every = self.each(positions, LEAST_WEIGHT * self.weight.max())
+        weight = np.concatenate([m.weight for m in every])
+        return Mixture(
+            weight / weight.sum(),
+            np.hstack([m.mean for m in every]),
+            np.hstack([m.scale for m in every]),
+            np.concatenate([m.log for m in every]),
+            every[0].freedom,
+            self.least,
+        )
+
+    def each(self, positions: Float[np.ndarray, "h"], least_weight: float = 0.0) -> list[Mixture]:
+        """Returns what is predicted of each form by the atoms of at least that weight, in the order of the weights."""
+        n = len(self.observed.positions)
+        found: list[list[Mixture]] = [[] for _ in self.logs]
+        start = 0
+        for group in self.groups:
+            weight = self.weight[:, start : start + len(group.atoms)]
+            places = np.flatnonzero((weight >= least_weight).any(axis=0))
+            start += len(group.atoms)
+            if not len(places):
+                continue
+            ahead = predict(group.filtered, places, self.observed.positions[-1], positions, group.seasons)
+            for m, log in enumerate(self.logs):
+                mine = weight[m, places] >= least_weight
+                scale = np.sqrt(ahead.variance[:, mine] * group.filtered.squares[m, places[mine]] / n)
+                logs = np.full(mine.sum(), log)
+                found[m].append(Mixture(weight[m, places[mine]], ahead.mean[:, m, mine], scale, logs, float(n)))
+        return [member for of_form in found for member in of_form]
+
+
+def forms(values: Float[np.ndarray, "n"]) -> tuple[Float[np.ndarray, "m n"], tuple[bool, ...]]:
+    """Returns the values and, where they are positive and varied, their logarithms; and which are logarithms."""
+    if values.min() > 0 and values.max() > LEAST_RATIO_FOR_LOG * values.min():
+        return np.stack([values, np.log(values)]), (False, True)
+    return values[None], (False,)
+
+
+def weigh(
+    observed: Observed,
+    logs: tuple[bool, ...],
+    library: Library,
+    lengths: Sequence[float | int],
+    least: float = -np.inf,
+    point_worth: float = POINT_WORTH,
+) -> Posterior:
+    """Returns the posterior over the atoms of a library, with every set of the given seasons for seasonal ones.
+
+    weight = p(z) p(x | z)^w, with w the worth of a point.
+    """
+    seasons = [season_of(length, observed.positions) for length in lengths]
+    sets = [chosen for k in range(1, len(seasons) + 1) for chosen in combinations(seasons, k)]
+    plain, seasonal = (library.take(library.atoms.seasonal == s) for s in (False, True))
+    wanted = [((), plain), *((chosen, seasonal) for chosen in sets)]
+    groups = tuple(_group(observed, *each) for each in wanted if len(each[1].atoms))
+    prior = np.concatenate([g.log_prior - np.log(max(1, len(sets))) * bool(g.seasons) for g in groups], axis=1)
+    jacobian = np.array([observed.values[m].sum() if log else 0.0 for m, log in enumerate(logs)])
+    likelihood = np.concatenate([g.filtered.log_likelihood for g in groups], axis=1) - jacobian[:, None]
+    tempered = prior[: len(logs)] + likelihood * point_worth
+    return Posterior(observed, logs, groups, likelihood, _shares(tempered, logs), least)
+
+
+def _shares(tempered: Float[np.ndarray, "m a"], logs: tuple[bool, ...]) -> Float[np.ndarray, "m a"]:
+    """Returns weights that sum to one, of which values have their least share."""
+    weight = np.exp(tempered - tempered.max(axis=1, keepdims=True))
+    weight /= weight.sum(axis=1, keepdims=True)
+    share = np.exp(np.logaddexp.reduce(tempered, axis=1) - np.logaddexp.reduce(tempered, axis=None))
+    if logs == (False, True) and share[0] < LEAST_SHARE_OF_VALUES:
+        share = np.array([LEAST_SHARE_OF_VALUES, 1 - LEAST_SHARE_OF_VALUES])
+    return weight * share[:, None]
+
+
+def _group(observed: Observed, seasons: tuple[Season, ...], library: Library) -> Group:
+    """Returns the atoms of a group filtered; of a long series only the best on its latest points."""
+    if len(observed.positions) > 2 * SCREENED_POINTS and len(library.atoms) > SCREENED_ATOMS:
+        screened = filter_atoms(library.atoms, observed.latest(SCREENED_POINTS), seasons).log_likelihood.max(axis=0)
+        library = library.take(np.sort(np.argsort(-screened)[:SCREENED_ATOMS]))
+    return Group(seasons, library.atoms, filter_atoms(library.atoms, observed, seasons), library.log_prior)
