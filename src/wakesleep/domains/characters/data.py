@@ -7,23 +7,19 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Int8, Key, UInt8
+from jaxtyping import Array, Int8, Key
 
 from wakesleep.core.model import Model, Observations
-from wakesleep.data.images import grey, read_images
-from wakesleep.data.images import read_image as pixels_of
+from wakesleep.data.images import read_images
 from wakesleep.domains.characters import omniglot
-from wakesleep.domains.characters.evaluator import SIDE, Image, Renderer
+from wakesleep.domains.characters.drawings import DRAWN, SIDE, drawing
+from wakesleep.domains.characters.evaluator import Image, Renderer
 from wakesleep.domains.characters.language import LENGTH, STROKES, Tokens
 from wakesleep.domains.characters.networks import StrokePrior, StrokeRecognition
 from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 
 ALPHABETS = 50
-DRAWN = 20
-"""A user's drawing is scaled to this many pixels, the size of most characters of Omniglot."""
-LARGEST = 8192
-"""The frame of a drawing has a side of at most this many pixels."""
 JITTER = 0.08
 MADE_STROKES, MADE_LENGTH = 12, 5
 
@@ -155,26 +151,3 @@ def read(path: Path, settings: Settings) -> Dataset:
     many = f"{len(pictures)} image{'s' * (len(pictures) > 1)}"
     note = f"{many} from {path.name}, each scaled to {DRAWN} pixels and centred"
     return Dataset(Observations(images), None, [p.name for p in pictures], note)
-
-
-def read_image(path: Path) -> Int8[np.ndarray, "y x"]:
-    """The drawing in a file at 28 x 28, 1 where there is ink."""
-    return drawing(str(path), pixels_of(path))
-
-
-def drawing(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int8[np.ndarray, "y x"]:
-    """The drawing in an image at 28 x 28, 1 where there is ink; ink is what is rarer, dark or bright."""
-    shade = grey(pixels)
-    if shade.min() == shade.max():
-        raise Refusal(f"{name} has one colour only, so that there is no drawing in it.")
-    dark = shade < (int(shade.min()) + int(shade.max())) / 2
-    ink = dark if dark.mean() <= 0.5 else ~dark
-    rows, columns = np.nonzero(ink.any(axis=1))[0], np.nonzero(ink.any(axis=0))[0]
-    part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.uint8)
-    frame = round(max(part.shape) * SIDE / DRAWN)
-    if frame > LARGEST:
-        raise Refusal(f"{name} has a drawing of {max(part.shape):,} pixels, which is too long: scale it down.")
-    top, left = (frame - part.shape[0]) // 2, (frame - part.shape[1]) // 2
-    whole = np.zeros((frame, frame), np.uint8)
-    whole[top : top + part.shape[0], left : left + part.shape[1]] = part
-    return omniglot.reduce(whole)

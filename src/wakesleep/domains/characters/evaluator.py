@@ -13,9 +13,9 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int, Int8, Key
 
 from wakesleep.core.model import Evaluator, Scalar
+from wakesleep.domains.characters.drawings import SIDE
 from wakesleep.domains.characters.language import Tokens, drawn, stroke
 
-SIDE = 28
 MOST_DISPLACEMENT = 0.66
 MOST_WIDTH = 0.1
 USUAL_SHARPNESS = 20.0

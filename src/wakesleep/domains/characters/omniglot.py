@@ -11,7 +11,7 @@ from jaxtyping import Int8, UInt8
 from PIL import Image as Files
 
 from wakesleep.data import downloads as datasets
-from wakesleep.domains.characters.evaluator import SIDE
+from wakesleep.domains.characters.drawings import reduce
 
 IMAGES_FILE = "omniglot/images.npz"
 ARCHIVES_FOLDER = "https://github.com/brendenlake/omniglot/raw/master/python"
@@ -20,7 +20,6 @@ ARCHIVES = {
     "images_evaluation.zip": "md5:6b91aef0f799c5bb55b94e3f2daec811",
 }
 ORIGINAL_SIDE = 105
-INK_THRESHOLD = 0.5
 _MEMBER = re.compile(r"[^/]+/(?P<alphabet>[^/]+)/character(?P<character>\d+)/\d+_(?P<drawer>\d+)\.png")
 
 
@@ -37,16 +36,6 @@ class Omniglot(NamedTuple):
         """Returns the images of those rows, reduced."""
         bits = np.unpackbits(self.packed[rows], axis=1, count=ORIGINAL_SIDE * ORIGINAL_SIDE)
         return np.stack([reduce(image) for image in bits.reshape(-1, ORIGINAL_SIDE, ORIGINAL_SIDE)])
-
-
-def reduce(ink: UInt8[np.ndarray, "h w"]) -> Int8[np.ndarray, "y x"]:
-    """Returns a binary drawing reduced to 28 x 28: antialiased, then cut at half of the darkest pixel.
-
-    Lines as wide as Omniglot's fill a pixel, so that this is half of a pixel there; thinner lines are not lost.
-    """
-    small = Files.fromarray(ink * np.uint8(255)).resize((SIDE, SIDE), Files.Resampling.BILINEAR)
-    grey = np.asarray(small, np.float32)
-    return (grey > INK_THRESHOLD * grey.max()).astype(np.int8)
 
 
 @lru_cache
@@ -89,13 +78,15 @@ def write(archives: list[Path], path: Path) -> None:
 
 
 class Split(NamedTuple):
-    """Rows to train on, and two kinds of rows held out."""
+    """Rows to train on, two kinds of rows held out, and rows that settings are chosen on."""
 
     train: list[int]
     drawers: list[int]
     """The training characters as drawn by others."""
     characters: list[int]
     """Other characters of the same alphabets."""
+    tuning: list[int]
+    """The training characters as drawn by yet others; no table reports them."""
 
 
 def split(data: Omniglot, per_alphabet: int, seed: int) -> Split:
@@ -104,7 +95,7 @@ def split(data: Omniglot, per_alphabet: int, seed: int) -> Split:
     An alphabet with too few characters has fewer of the other kind.
     """
     rng = np.random.default_rng(seed)
-    rows = Split([], [], [])
+    rows = Split([], [], [], [])
     for a in range(len(data.names)):
         characters = rng.permutation(np.unique(data.character[data.alphabet == a]))
         for i, character in enumerate(characters[: 2 * per_alphabet]):
@@ -112,6 +103,7 @@ def split(data: Omniglot, per_alphabet: int, seed: int) -> Split:
             if i < per_alphabet:
                 rows.train.append(int(drawings[0]))
                 rows.drawers.append(int(drawings[1]))
+                rows.tuning.append(int(drawings[2]))
             else:
                 rows.characters.append(int(drawings[0]))
     return rows

@@ -1,0 +1,51 @@
+"""Drawings in files as images of 28 x 28 pixels; nothing here imports JAX."""
+
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Int8, UInt8
+from PIL import Image as Files
+
+from wakesleep.data.images import grey
+from wakesleep.data.images import read_image as pixels_of
+from wakesleep.errors import Refusal
+
+SIDE = 28
+DRAWN = 20
+"""A user's drawing is scaled to this many pixels, the size of most characters of Omniglot."""
+LARGEST = 8192
+"""The frame of a drawing has a side of at most this many pixels."""
+INK_THRESHOLD = 0.5
+
+
+def reduce(ink: UInt8[np.ndarray, "h w"]) -> Int8[np.ndarray, "y x"]:
+    """Returns a binary drawing reduced to 28 x 28: antialiased, then cut at half of the darkest pixel.
+
+    Lines as wide as Omniglot's fill a pixel, so that this is half of a pixel there; thinner lines are not lost.
+    """
+    small = Files.fromarray(ink * np.uint8(255)).resize((SIDE, SIDE), Files.Resampling.BILINEAR)
+    shade = np.asarray(small, np.float32)
+    return (shade > INK_THRESHOLD * shade.max()).astype(np.int8)
+
+
+def read_image(path: Path) -> Int8[np.ndarray, "y x"]:
+    """Returns the drawing in a file at 28 x 28, 1 where there is ink."""
+    return drawing(str(path), pixels_of(path))
+
+
+def drawing(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int8[np.ndarray, "y x"]:
+    """Returns the drawing in an image at 28 x 28, 1 where there is ink; ink is what is rarer, dark or bright."""
+    shade = grey(pixels)
+    if shade.min() == shade.max():
+        raise Refusal(f"{name} has one colour only, so that there is no drawing in it.")
+    dark = shade < (int(shade.min()) + int(shade.max())) / 2
+    ink = dark if dark.mean() <= 0.5 else ~dark
+    rows, columns = np.nonzero(ink.any(axis=1))[0], np.nonzero(ink.any(axis=0))[0]
+    part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.uint8)
+    frame = round(max(part.shape) * SIDE / DRAWN)
+    if frame > LARGEST:
+        raise Refusal(f"{name} has a drawing of {max(part.shape):,} pixels, which is too long: scale it down.")
+    top, left = (frame - part.shape[0]) // 2, (frame - part.shape[1]) // 2
+    whole = np.zeros((frame, frame), np.uint8)
+    whole[top : top + part.shape[0], left : left + part.shape[1]] = part
+    return reduce(whole)

@@ -1,0 +1,148 @@
+// @ts-check
+import { follow, make, need, onFile, post, say, upload } from "../../static/explore.js";
+
+const PLAY_MS = 200;
+const PEN_WIDTH = 14;
+const paper = /** @type {HTMLCanvasElement} */ (need("paper"));
+const pen = /** @type {CanvasRenderingContext2D} */ (paper.getContext("2d"));
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+let file = need("ask").dataset.file || "";
+let drawn = false;
+let seed = 0;
+let stop = () => {};
+/** @type {{ png: string, remaining: number }[]} */
+let frames = [];
+let playing = 0;
+
+/** Makes the paper white. */
+function clear() {
+  pen.fillStyle = "white";
+  pen.fillRect(0, 0, paper.width, paper.height);
+  drawn = false;
+}
+
+/** @param {PointerEvent} event */
+function place(event) {
+  const box = paper.getBoundingClientRect();
+  return [((event.clientX - box.left) / box.width) * paper.width, ((event.clientY - box.top) / box.height) * paper.height];
+}
+
+/** Shows the drawing after some steps of the pen. @param {number} number */
+function showFrame(number) {
+  need("frame").src = `data:image/png;base64,${frames[number].png}`;
+  need("frame").alt = `The drawing after ${number} steps of the pen`;
+  need("stroke").value = String(number);
+  need("stroke-said").value = `${number} of ${frames.length - 1}`;
+}
+
+/** Replays the strokes, or shows the last at once where motion is not wanted. */
+function play() {
+  clearInterval(playing);
+  if (still.matches) { showFrame(frames.length - 1); return; }
+  let next = 0;
+  showFrame(0);
+  playing = window.setInterval(() => {
+    next += 1;
+    if (next >= frames.length) clearInterval(playing);
+    else showFrame(next);
+  }, PLAY_MS);
+}
+
+/** Shows programs and strokes. @param {any} found */
+function show(found) {
+  frames = found.frames;
+  need("replay").hidden = false;
+  need("stroke").max = String(frames.length - 1);
+  need("ink").replaceChildren(...frames.map((frame, i) => {
+    const line = make("tr");
+    const cell = make("td");
+    cell.append(make("meter", { min: "0", max: "1", value: frame.remaining.toFixed(3), "aria-label": "remaining ink" }),
+      ` ${(100 * frame.remaining).toFixed(0)} %`);
+    line.append(make("th", { scope: "row" }, String(i)), cell);
+    return line;
+  }));
+  need("programs").replaceChildren(...found.programs.map((/** @type {any} */ p) => {
+    const line = make("tr");
+    const cell = make("td");
+    cell.append(make("meter", { min: "0", max: "1", value: p.probability.toFixed(4), "aria-label": "probability" }),
+      ` ${(100 * p.probability).toFixed(1)} %`);
+    line.append(cell, make("td", { class: "mono" }, p.program));
+    return line;
+  }));
+  play();
+}
+
+/** Sends the drawing, and shows what is found. */
+async function explain() {
+  stop();
+  try {
+    if (drawn) {
+      const blob = await new Promise((done) => paper.toBlob(done, "image/png"));
+      file = await upload(blob, "drawing.png");
+    }
+    if (!file) throw new Error("There is no drawing yet: draw one, or give an image.");
+    need("stop").disabled = false;
+    const end = (/** @type {string} */ sentence, /** @type {boolean} */ wrong = false) => {
+      need("stop").disabled = true;
+      say(sentence, wrong);
+    };
+    const leave = follow(`stream/explain?file=${encodeURIComponent(file)}`, () => {},
+      (data) => { if (data.said) say(data.said); else show(data); }, (refusal) => end(refusal || "", Boolean(refusal)));
+    stop = () => { leave(); end("Stopped."); stop = () => {}; };
+  } catch (error) {
+    say(/** @type {Error} */ (error).message, true);
+  }
+}
+
+/** Shows new characters. */
+async function more() {
+  say("Drawing ...");
+  try {
+    seed += 1;
+    const found = await post("ask/more", { seed: String(seed), alphabet: need("alphabet").value });
+    for (const id of ["alphabet", "alphabet-label"]) need(id).hidden = !found.alphabets;
+    need("alphabet").max = String(Math.max(found.alphabets - 1, 0));
+    need("drawn").replaceChildren(...found.pictures.map((/** @type {string} */ png, /** @type {number} */ i) => {
+      const item = make("li");
+      item.append(make("img", { src: `data:image/png;base64,${png}`, alt: `new character ${i + 1}`, width: "112" }));
+      return item;
+    }));
+    say("");
+  } catch (error) {
+    say(/** @type {Error} */ (error).message, true);
+  }
+}
+
+paper.addEventListener("pointerdown", (event) => {
+  paper.setPointerCapture(event.pointerId);
+  const [x, y] = place(event);
+  Object.assign(pen, { strokeStyle: "black", lineWidth: PEN_WIDTH, lineCap: "round", lineJoin: "round" });
+  pen.beginPath();
+  pen.moveTo(x, y);
+});
+paper.addEventListener("pointermove", (event) => {
+  if (!event.buttons) return;
+  const [x, y] = place(event);
+  pen.lineTo(x, y);
+  pen.stroke();
+  drawn = true;
+});
+paper.addEventListener("pointerup", () => { if (drawn) explain(); });
+need("ask").addEventListener("submit", (/** @type {Event} */ event) => { event.preventDefault(); explain(); });
+need("clear").addEventListener("click", () => { clear(); file = ""; });
+need("stop").addEventListener("click", () => stop());
+need("play").addEventListener("click", play);
+need("stroke").addEventListener("input", () => { clearInterval(playing); showFrame(Number(need("stroke").value)); });
+need("more").addEventListener("click", more);
+onFile(need("file"), need("ask"), async (given) => {
+  try {
+    file = await upload(given, given.name);
+    drawn = false;
+    history.replaceState(null, "", `?file=${encodeURIComponent(file)}`);
+    explain();
+  } catch (error) {
+    say(/** @type {Error} */ (error).message, true);
+  }
+});
+clear();
+if (file) explain();
