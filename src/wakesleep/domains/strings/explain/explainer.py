@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 EFFORT_NAMES = ("quick", "usual", "thorough")
 GENERALITY_NAMES = ("narrow", "usual", "wide")
-EXPORT_NAMES = ("json-schema", "pandera", "re")
+EXPORT_NAMES = (
+    "json-schema", "pandera", "pandera-polars", "great-expectations", "frictionless", "odcs", "dbt", "sql-postgres",
+    "sql-duckdb", "re", "regex-python", "regex-rust", "regex-re2", "regex-ecmascript", "regex-postgres", "regex-posix",
+    "regex-portable",
+)  # fmt: skip
 STANDARD_INPUT = "-"
 
 

@@ -1,7 +1,9 @@
-"""All columns of a table explained, shown, exported, and new data checked against them."""
+"""All columns of a table explained and described, shown, exported, and new data checked against them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from wakesleep.data.tables import Column, Table, stream_columns
@@ -10,8 +12,9 @@ from wakesleep.domains.contract import Table as Shown
 from wakesleep.domains.strings.columns.explanation import SHARE, Pattern, explain
 from wakesleep.domains.strings.columns.explanation import Explanation as Explained
 from wakesleep.domains.strings.columns.explanation import restore as restore_one
-from wakesleep.domains.strings.explain.exports import EXPORTS
-from wakesleep.errors import Refusal, require_one_of
+from wakesleep.domains.strings.table.contract import Contract
+from wakesleep.domains.strings.table.description import Description, described
+from wakesleep.errors import Refusal
 
 LEAST_PROBABILITY_SHOWN = 0.05
 LONGEST_PATTERN_SHOWN, LONGEST_WORDS_SHOWN, LONGEST_SAMPLE_SHOWN = 100, 80, 30
@@ -28,6 +31,44 @@ class Survey(Explanation):
     columns: dict[str, Explained | None]
     numbers: Sequence[int]
     """The row of the file, counted from one, in which each explained row stands."""
+    source: Table | None = None
+    """The rows that were explained; None where the survey was restored."""
+    title: str = "table"
+    explain: Callable[[Any], Explained] = explain
+
+    @cached_property
+    def descriptions(self) -> dict[str, Description]:
+        """Each column in figures: type, nulls, uniqueness, range."""
+        columns = self.source.columns if self.source is not None else ()
+        return {c.name: described(c.name, c.values, self.columns[c.name]) for c in columns}
+
+    def contract(self, report: Report = lambda _: None) -> Contract:
+        """Drafts the contract of the table, with the alarms to expect; halves of the rows are explained for that."""
+        from wakesleep.domains.strings.table.drafting import draft, text_rule
+        from wakesleep.domains.strings.table.rules import Rule
+
+        if self.source is not None:
+            return draft(self.source, self.title, self.explain, report, self.descriptions)
+        rules = {n: (e and text_rule(Rule(nulls=float(e.nulls > 0)), e)) or Rule() for n, e in self.columns.items()}
+        return Contract(rules, self.title)
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """Returns a row for each column as a Polars or pandas frame."""
+        from wakesleep.domains.strings.table.report import frame_of
+
+        return frame_of(list(self.descriptions.values()), library)
+
+    def report(self, path: Path | str) -> Path:
+        """Writes one HTML file that needs no other: each column with pattern, figures, samples and outliers."""
+        from wakesleep.domains.strings.table.report import page
+
+        Path(path).write_text(page(self.title, list(self.descriptions.values()), self.numbers), encoding="utf-8")
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        from wakesleep.domains.strings.table.report import summary
+
+        return summary(list(self.descriptions.values()))
 
     def rows(self, most: int = 5) -> Rows:
         """Returns one object a column: patterns, counts, samples, outliers, and what `restore` needs."""
@@ -81,9 +122,10 @@ class Survey(Explanation):
         return notes
 
     def export(self, form: str) -> str:
-        """Returns a schema for another tool."""
-        require_one_of("export", form, tuple(EXPORTS))
-        return EXPORTS[form]({name: found for name, found in self.columns.items() if found is not None})
+        """Returns the contract of the table for another tool."""
+        from wakesleep.domains.strings.table.exports import exported
+
+        return exported(self.contract(), form)
 
     def check(self, path: str, share: float = SHARE, report: Report = lambda _: None) -> Rows:
         """Returns the values of a new table that are not accepted; every row is judged, a stretch at a time."""
@@ -142,17 +184,20 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def survey(table: Table, effort: str, generality: str, reject: tuple[str, ...], report: Report) -> Survey:
+def survey(
+    table: Table, effort: str, generality: str, reject: tuple[str, ...], report: Report, title: str = "table"
+) -> Survey:
     """Explains each column of a table, in their order."""
+
+    def explained(values: Any) -> Explained:
+        return explain(values, effort=effort, generality=generality, reject=reject)
+
     found: dict[str, Explained | None] = {}
     for i, column in enumerate(table.columns):
-        some = any(column.values)
-        found[column.name] = (
-            explain(column.values, effort=effort, generality=generality, reject=reject) if some else None
-        )
+        found[column.name] = explained(column.values) if any(column.values) else None
         report(Standing(i + 1, len(table.columns), column.name))
     numbers = table.columns[0].numbers if table.columns else ()
-    return Survey(found, numbers)
+    return Survey(found, numbers, table, title, explained)
 
 
 def restore(rows: Rows) -> Survey:

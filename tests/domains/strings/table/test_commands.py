@@ -1,0 +1,165 @@
+"""The verbs of tables, the report, frames of every library, and the page of a data engineer's first minutes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import wakesleep
+from wakesleep.domains.strings.explain.explainer import EXPORT_NAMES
+from wakesleep.domains.strings.table.commands import COMMANDS, CheckOptions, DraftOptions, NoOptions
+from wakesleep.domains.strings.table.comparing import compare
+from wakesleep.domains.strings.table.exports import EXPORTS
+from wakesleep.errors import Refusal
+
+ROOT = Path(__file__).parents[4]
+EXAMPLE = ROOT / "examples" / "orders.csv"
+PAGE = ROOT / "docs" / "contracts.md"
+
+
+def run(verb, *words, options=None):
+    defaults = {"draft": DraftOptions("quick"), "check": CheckOptions(), "compare": NoOptions(), "export": NoOptions()}
+    return COMMANDS[verb].run([str(w) for w in words], options or defaults[verb], lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def contract(tmp_path_factory):
+    path = tmp_path_factory.mktemp("contract") / "contract.yaml"
+    drafted = run("draft", EXAMPLE)
+    assert drafted.write("output", path).read_text() == drafted.text()
+    return path
+
+
+def test_a_contract_is_drafted_checked_and_exported(contract, tmp_path):
+    verdict = run("check", contract, EXAMPLE)
+    assert (verdict.code(), verdict.height, verdict.alarms) == (1, 40, 4)
+    clean = tmp_path / "clean.csv"
+    bad = {row for f in verdict.faults for row in f.rows}
+    lines = EXAMPLE.read_text().splitlines()
+    clean.write_text("\n".join(line for i, line in enumerate(lines) if i not in bad) + "\n")
+    assert run("check", contract, clean).code() == 0
+    for form in EXPORTS:
+        assert run("export", contract, form).text()
+
+
+def test_the_forms_that_the_help_names_are_those_that_there_are():
+    assert set(EXPORT_NAMES) == set(EXPORTS)
+    assert all(form in PAGE.read_text() for form in EXPORTS)
+
+
+def test_what_is_neither_contract_nor_explanation_is_refused(tmp_path):
+    path = tmp_path / "x.json"
+    for text, why in (
+        ("[1]", "neither a contract nor"),
+        ('{"a": 1}', "neither"),
+        ('[{"column": "a", "saved": 1}]', ""),
+    ):
+        path.write_text(text)
+        with pytest.raises(Refusal, match=why):
+            run("check", path, EXAMPLE)
+
+
+def test_drift_is_told_by_column(tmp_path):
+    frame = pl.read_csv(EXAMPLE, infer_schema=False)
+    changed = frame.with_columns(
+        pl.lit("K-" + "12").alias("customer"),
+        pl.when(pl.col("status") == "open").then(pl.lit("lost")).otherwise("status").alias("status"),
+        (pl.col("quantity").cast(pl.Int64) * 1000).alias("quantity"),
+        pl.lit(None, pl.String).alias("note"),
+    ).rename({"colour": "color"})
+    what = {(c.column, c.what) for c in compare(frame, changed).changes}
+    assert {("status", "values"), ("quantity", "range"), ("note", "nulls"), ("colour", "the column went")} <= what
+    assert ("color", "the column came") in what
+    assert [c for c in what if c[0] == "customer"]
+    assert compare(frame, frame).changes == ()
+
+
+def frames():
+    """The example by every library that holds tables."""
+    frame = pl.read_csv(EXAMPLE, infer_schema=False)
+    yield "polars", frame
+    yield "lazy", frame.lazy()
+    yield "dict", frame.to_dict(as_series=False)
+    for name, make in (("pandas", lambda f: f.to_pandas()), ("pyarrow", lambda f: f.to_arrow())):
+        try:
+            __import__(name)
+            yield name, make(frame)
+        except ImportError:
+            continue
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401, through which DuckDB reads frames
+
+        yield "duckdb", duckdb.sql("select * from frame")
+    except ImportError:
+        return
+
+
+def test_tables_of_every_library_are_explained_alike():
+    found = {name: wakesleep.explain_table(frame, effort="quick") for name, frame in frames()}
+    first = found["polars"]
+    for name, survey in found.items():
+        assert survey.to_frame().equals(first.to_frame()), name
+    assert first.descriptions["placed"].type == "date"
+    assert first.descriptions["quantity"].high == 12.0
+    assert "orders" not in first._repr_html_() and "ISO date" not in first._repr_html_()
+    assert "2024-03-01 to 2024-05-28" in first._repr_html_()
+
+
+def test_typed_columns_and_nulls_of_frames_are_read_as_texts():
+    from datetime import date
+
+    values = [date(2024, 1, d) for d in range(1, 29)]
+    frame = pl.DataFrame(
+        {"day": values, "n": [1.5, None, float("nan"), *range(25)], "flag": [True, False] * 14}, strict=False
+    )
+    kinds = {n: (d.type, d.nulls) for n, d in wakesleep.explain_table(frame, effort="quick").descriptions.items()}
+    assert kinds == {"day": ("date", 0), "n": ("number", 2), "flag": ("boolean", 0)}
+    assert wakesleep.explain_strings(pl.Series(["HF1", None, "HF22"])).nulls == 1
+    with pytest.raises(Refusal, match="use explain_table"):
+        wakesleep.explain_strings(frame)
+
+
+def test_the_report_is_one_file_with_every_column_and_nothing_of_a_value_is_markup(tmp_path):
+    survey = wakesleep.explain_table({"a<b": ["<script>x</script>", "y", "z"], "n": ["1", "2", "30"]}, effort="quick")
+    text = survey.report(tmp_path / "r.html").read_text()
+    assert "a&lt;b" in text and "<script" not in text
+    assert not re.search(r"(src|href)=\"(?!#)", text)
+    assert text.count("<section") == 2
+    assert survey.to_frame("pandas").shape[0] == 2
+
+
+def test_the_hook_of_the_page_stops_a_commit_that_breaks_the_contract(contract, tmp_path):
+    pytest.importorskip("pre_commit", reason="pre-commit is not installed")
+    (block,) = re.findall(r"```yaml\n# \.pre-commit-config\.yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    (tmp_path / ".pre-commit-config.yaml").write_text(block)
+    (tmp_path / "contract.yaml").write_text(contract.read_text())
+    launcher = tmp_path / "bin" / "wakesleep"
+    launcher.parent.mkdir()
+    launcher.write_text(f'#!/bin/sh\nexec {sys.executable} -m wakesleep "$@"\n')
+    launcher.chmod(0o755)
+    lines = EXAMPLE.read_text().splitlines()
+    env = os.environ | {"PATH": f"{launcher.parent}:{os.environ['PATH']}", "PRE_COMMIT_HOME": str(tmp_path / "home")}
+
+    def hook(text):
+        (tmp_path / "orders.csv").write_text(text)
+        subprocess.run(["git", "add", "orders.csv", ".pre-commit-config.yaml"], cwd=tmp_path, check=True)
+        words = [sys.executable, "-m", "pre_commit", "run", "--all-files"]
+        return subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    good = [line for i, line in enumerate(lines) if i not in (6, 10, 22, 31)]
+    passed, stopped = hook("\n".join(good) + "\n"), hook("\n".join(lines) + "\n")
+    assert passed.returncode == 0, passed.stdout + passed.stderr
+    assert stopped.returncode == 1 and "ORD-1044l" in stopped.stdout, stopped.stdout
+
+
+def test_json_of_a_verdict_is_for_machines(contract):
+    (row,) = json.loads(json.dumps(run("check", contract, EXAMPLE).rows()))
+    assert row["fits"] is False
+    assert {"column", "value", "rows", "first", "why", "expected", "tolerated"} == set(row["faults"][0])

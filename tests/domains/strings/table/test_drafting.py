@@ -1,0 +1,183 @@
+"""Descriptions and drafted contracts: types, ranges, ladders, alarms, the file and what it refuses."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from wakesleep.data.tables import read_table
+from wakesleep.domains.strings.columns.explanation import explain
+from wakesleep.domains.strings.table.checking import check
+from wakesleep.domains.strings.table.contract import Contract, parsed, read_contract
+from wakesleep.domains.strings.table.description import describe, histogram, instant, plain_type
+from wakesleep.domains.strings.table.drafting import draft, null_limit, text_rule
+from wakesleep.domains.strings.table.ranges import expected_range
+from wakesleep.domains.strings.table.rules import Rule
+from wakesleep.errors import Refusal
+
+EXAMPLE = Path(__file__).parents[4] / "examples" / "orders.csv"
+
+
+@pytest.fixture(scope="module")
+def drafted():
+    return draft(read_table(EXAMPLE, rows="sample"), "orders.csv", explain)
+
+
+@pytest.mark.parametrize(
+    ("values", "type_"),
+    [
+        (["1", "2", "-3"], "integer"),
+        (["1.0", "2.5"], "number"),
+        (["007", "008"], ""),
+        (["yes", "no"], "boolean"),
+        (["True", "False"], "boolean"),
+        (["1", "x"], ""),
+        (["1"] * 20 + ["x"], "integer"),
+        (["\uff11", "\uff12"], ""),
+    ],
+)
+def test_types_follow_the_spelling(values, type_):
+    from collections import Counter
+
+    assert plain_type(Counter(values)) == type_
+
+
+def test_a_date_has_its_format_and_range():
+    found = describe("d", [f"{d:02d}.03.2024" for d in range(1, 29)], explain)
+    assert (found.type, found.form, found.low, found.high) == ("date", "%d.%m.%Y", "2024-03-01", "2024-03-28")
+    assert instant("31.02.2024", "%d.%m.%Y") is None
+
+
+def test_marks_of_missing_values_are_nulls():
+    found = describe("x", ["1", "2", "N/A", None, "4"], explain)
+    assert (found.type, found.missing, found.nulls) == ("integer", ("N/A",), 2)
+
+
+def test_a_histogram_counts_every_row():
+    assert sum(histogram({1.0: 3, 2.0: 4, 10.0: 5})) == 12
+    assert histogram({5.0: 7}) == (7,)
+
+
+def test_the_range_is_wider_than_what_was_seen_but_for_ends_that_are_reached_again():
+    rng = random.Random(0)
+    normal = [rng.gauss(50, 5) for _ in range(500)]
+    low, high = expected_range(normal, False)
+    assert 0 < low < min(normal) and max(normal) < high < 100
+    assert expected_range([float(rng.randint(1, 10)) for _ in range(500)], True) == (1, 10)
+
+
+def test_the_range_of_an_exponential_tail_is_passed_about_as_often_as_it_says():
+    rng = random.Random(1)
+    passed = 0
+    for _ in range(400):
+        seen, new = ([rng.expovariate(1) for _ in range(200)] for _ in range(2))
+        passed += max(new) > expected_range(seen, False)[1]
+    assert passed / 400 == pytest.approx(1 / 21, abs=0.035)
+
+
+def test_running_numbers_are_open_above():
+    assert expected_range([float(i) for i in range(100)], True) == (0, None)
+
+
+def test_limits_of_nulls():
+    assert null_limit(0, 100) == 0
+    assert 0.1 < null_limit(100, 1000) < 0.2
+    assert null_limit(10, 10) == 1
+
+
+def test_the_drafted_contract_fits_its_table_but_for_the_errors_in_it(drafted):
+    assert drafted.columns["order"].pattern == "ORD-[0-9]{5}"
+    assert drafted.columns["placed"].form == "%Y-%m-%d"
+    assert drafted.columns["status"].one_of == ("open", "returned", "shipped")
+    assert drafted.columns["quantity"].type == "integer"
+    faults = check(drafted, str(EXAMPLE)).faults
+    assert {f.value for f in faults} == {"ORD-1044l", "22.04.2024", "guest", "unlisted"}
+    assert 0 < drafted.row_alarms < 0.5
+    assert 0 < drafted.column_alarms < 1
+
+
+def test_the_alarms_of_clean_columns_are_few_and_those_of_open_ones_more():
+    rng = random.Random(3)
+    table = {
+        "code": [f"K{rng.randrange(10_000):04d}" for _ in range(600)],
+        "size": [f"{rng.lognormvariate(0, 2):.3f}" for _ in range(600)],
+    }
+    made = draft(read_table(table, rows="all"), "t", explain)
+    assert made.columns["code"].alarms < 0.002
+    later = {
+        "code": [f"K{rng.randrange(10_000):04d}" for _ in range(600)],
+        "size": [f"{rng.lognormvariate(0, 2):.3f}" for _ in range(600)],
+    }
+    assert check(made, later).alarms / 600 <= 3 * made.row_alarms + 0.005
+
+
+def test_the_rule_of_a_pattern_says_what_matches_says():
+    rng = random.Random(0)
+    for values in (
+        ["HF11", "HF12", "HF7", "HF15"],
+        ["2024-01-31", "2023-05-06"] * 9,
+        ["Zoë", "Ann", "Łukasz", "中文"] * 5,
+    ):
+        explained = explain(values)
+        rule = text_rule(Rule(nulls=0.0), explained)
+        near = [v[:i] + rng.choice("\uff110aZé \n-") + v[i + 1 :] for v in values for i in range(len(v) + 1)]
+        given = [*values, *near, "", *(v + "\n" for v in values), "2023-02-29", "2023-02-28"]
+        assert rule.matches(given) == explained.matches(given).tolist()
+
+
+def test_the_file_is_read_as_it_was_written(drafted, tmp_path):
+    path = tmp_path / "contract.yaml"
+    path.write_text(drafted.dumped())
+    again = read_contract(path)
+    assert again.dumped() == drafted.dumped()
+    assert check(again, str(EXAMPLE)).rows() == check(drafted, str(EXAMPLE)).rows() or again.row_alarms is not None
+
+
+def test_texts_that_look_like_other_things_stay_texts():
+    made = Contract({"no": Rule(type="category", one_of=("no", "1", "2024-01-01", "null", "~", " x", "é"))})
+    assert parsed(made.dumped()) == made
+    assert parsed("wakesleep: contract 1\ncolumns:\n  a: {one of: [no, yes, 1.0, null]}\n").columns["a"].one_of == (
+        "no", "yes", "1.0", "null",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "does not begin with"),
+        ("a: b", "does not begin with"),
+        ("[1, 2", "not YAML in line 1"),
+        ("wakesleep: contract 9\ncolumns: {a: {}}", "does not begin with"),
+        ("wakesleep: contract 1\ncolumns: {}", "names no column"),
+        ("wakesleep: contract 1\ncolumns: {a: {colour: red}}", "unknown word 'colour'"),
+        ("wakesleep: contract 1\ncolumns: {a: {}, a: {}}", "'a' stands twice"),
+        ("wakesleep: contract 1\ncolumns: &x {a: *x}", "references"),
+        ("wakesleep: contract 1\ncolumns: {a: {from: much}}", "from must be a number"),
+        ("wakesleep: contract 1\ncolumns: {a: {from: 1.2.3}}", "from must be a number"),
+        ("wakesleep: contract 1\ncolumns: {a: {one of: red}}", "must be a list of texts"),
+        ("wakesleep: contract 1\ncolumns: {a: {pattern: [x]}}", "must be one value"),
+        ("wakesleep: contract 1\ncolumns: {a: {pattern: '(?=x)y'}}", "column 'a'.*cannot be read"),
+        ("wakesleep: contract 1\ncolumns: {a: {unique: perhaps}}", "unique must be one of"),
+        ("wakesleep: contract 1\ncolumns: {a: [1]}", "is not a list of words and values"),
+        ("wakesleep: contract 1\nnew columns: some\ncolumns: {a: {}}", "new columns must be one of"),
+        ("wakesleep: !!python/object/apply:os.system ['true']\ncolumns: {a: {}}", "does not begin with"),
+        ("[" * 3000, "not YAML"),
+    ],
+)
+def test_a_hostile_or_broken_file_is_refused_in_one_sentence(text, why, tmp_path):
+    path = tmp_path / "contract.yaml"
+    path.write_text(text)
+    with pytest.raises(Refusal, match=why) as caught:
+        read_contract(path)
+    assert str(caught.value).count("\n") == 0
+    assert str(path) in str(caught.value)
+
+
+def test_a_pattern_of_disaster_is_matched_in_linear_time():
+    made = parsed("wakesleep: contract 1\ncolumns: {a: {pattern: '(?:a+)+b'}}")
+    assert check(made, {"a": ["a" * 5000]}).code() == 1
+
+
+def test_a_table_without_rows_has_no_contract():
+    with pytest.raises(Refusal, match="has no rows"):
+        draft(read_table({"a": []}, rows="all"), "t", explain)
