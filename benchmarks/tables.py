@@ -35,6 +35,8 @@ from wakesleep.paper.results import Row, complete
 
 MOST_ROWS, MOST_LATER, TEN = 2000, 300, 10
 SHARES = (0.9, 0.95, 0.97, 0.99)
+CALIBRATIONS = ("random", "ordered", "random 50", "random 20", "random 10")
+"""Rows that the judge is fitted on: a half drawn at random, the first half, or some rows drawn at random."""
 OWN = ("wakesleep", "wakesleep, news alone", "wakesleep rule", "wakesleep, weights as shipped")
 """The judge out of fold, also without a posterior; the exported rule; the judge with weights that saw the tables."""
 
@@ -54,7 +56,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--output", type=Path, default=Path("results"))
     parser.add_argument("--validators", nargs="*", default=[*PEERS, *OWN])
-    parser.add_argument("--halves", nargs="*", default=["random", "ordered"], help="halves to report the alarms on")
+    parser.add_argument("--halves", nargs="*", default=list(CALIBRATIONS), help="rows fitted, to report the alarms of")
     parser.add_argument("--ablations", nargs="*", default=list(ABLATIONS))
     parser.add_argument("--examples", type=Path, help="examples kept by the training, for the ablations")
     options = parser.parse_args()
@@ -78,15 +80,17 @@ def main() -> None:
 
 
 def tasks(tables: dict[str, sources.Table], fitted: str) -> Iterator[Task]:
-    """The task of every text column: `half` or `ordered`, `ten` values of that half, or a `random` half."""
+    """The task of every text column: `half` or `ordered`, `ten` values of that half, a `random` half or some rows."""
     for table, columns in tables.items():
         draw = random.Random(table)
         for name, whole in columns.items():
             values = whole[:MOST_ROWS]
-            if fitted == "random":
+            if fitted.startswith("random"):
                 values = random.Random(f"{table} {name}").sample(values, len(values))
             half = len(values) // 2
             before, later = values[:half], draw.sample(values[half:], min(MOST_LATER, len(values) - half))
+            if fitted.startswith("random "):
+                before = before[: int(fitted.removeprefix("random "))]
             if len(set(before)) < 2:
                 continue
             wrong = make_errors(values, later, [v for n, v in columns.items() if n != name], draw)

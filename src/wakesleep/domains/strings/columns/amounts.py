@@ -22,7 +22,7 @@ MOST_GROUPS = 4
 
 
 def amount_concepts(values: Sequence[str], reading: Reading) -> list[Concept]:
-    """Amounts, percentages or plain decimals, if nearly all values are such."""
+    """Returns amounts, percentages or plain decimals, if nearly all values are such."""
     matches = [m for m in map(_AMOUNT.fullmatch, values) if m]
     if len(matches) < 0.9 * len(values) or not matches:
         return []
@@ -44,7 +44,7 @@ def _name(rows: Sequence[dict[str, str]]) -> str:
 
 
 def _sometimes(rows: Sequence[dict[str, str]], field: str) -> Node:
-    """A text that is always, sometimes or never there."""
+    """Returns a text that is always, sometimes or never there."""
     table = Counter(r[field] for r in rows)
     texts = [t for t in table if t]
     if not texts:
@@ -58,7 +58,7 @@ def _sometimes(rows: Sequence[dict[str, str]], field: str) -> Node:
 
 
 def _digits(rows: Sequence[dict[str, str]], reading: Reading) -> Node:
-    """The digits before the decimals, in thousands if any value has them."""
+    """Returns the digits before the decimals, in thousands if any value has them."""
     digit = chars("digit")
     separators = {r["separator"] for r in rows if r["grouped"]}
     if not separators:

@@ -20,7 +20,7 @@ SMOOTHING = 4.0
 
 
 def encode(values: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of all characters, an edge after each value; and the place of each value's edge."""
+    """Returns the codes of all characters, an edge after each value, and the place of each value's edge."""
     joined = "\U0010ffff".join(values) + "\U0010ffff"
     raw = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     codes = np.where((raw >= FIRST_CODE) & (raw <= LAST_CODE), raw - FIRST_CODE, OTHER).astype(np.int64)
@@ -30,7 +30,7 @@ def encode(values: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fit_bigrams(values: Iterable[str]) -> np.ndarray:
-    """log p(next | previous), each row summing to one; rows lean on the unigram."""
+    """Returns log p(next | previous), each row summing to one; rows lean on the unigram."""
     listed = list(values)
     codes, _ = encode(listed)
     before = np.concatenate(([EDGE], codes[:-1]))
@@ -43,20 +43,20 @@ def fit_bigrams(values: Iterable[str]) -> np.ndarray:
 
 @lru_cache(maxsize=1)
 def bigrams() -> np.ndarray:
-    """The shipped model; uniform rows are exact where rounding would leave a row that does not sum to one."""
+    """Returns the shipped model; uniform rows are exact where rounding would leave a row that does not sum to one."""
     stored = json.loads(files(__package__).joinpath("background.json").read_text(encoding="utf-8"))
     table = np.array(stored["millinats"], dtype=np.float64) / -1000.0
     return table - np.log(np.exp(table).sum(1, keepdims=True))
 
 
 def flat(value: str) -> float:
-    """log p of a value of which each character, and the end, is one of 97 kinds alike: printable ASCII, other, end."""
+    """Returns log p of a value whose characters and end are each one of 97 kinds alike: printable ASCII, other, end."""
     others = 0 if value.isascii() and value.isprintable() else sum(not " " <= c <= "~" for c in value)
     return -(len(value) + 1) * math.log(STATES) - others * math.log(OTHER_CHARACTERS)
 
 
 def background(values: Sequence[str]) -> np.ndarray:
-    """log p of each value under the character model: normalised over all texts."""
+    """Returns log p of each value under the character model: normalised over all texts."""
     if not len(values):
         return np.zeros(0)
     codes, ends = encode(values)

@@ -12,9 +12,17 @@ from wakesleep.domains.strings.columns.characters import covering
 from wakesleep.domains.strings.columns.choices import Either, Listing
 from wakesleep.domains.strings.columns.nodes import Literal, Node
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
-from wakesleep.domains.strings.columns.reading import LEVELS, by_form, columns_of, numbers_among, separators_of
+from wakesleep.domains.strings.columns.reading import LEVELS, Forms, by_form, columns_of, numbers_among, separators_of
 from wakesleep.domains.strings.columns.sequences import series
-from wakesleep.domains.strings.columns.slots import Reading, Slot, fit_loosely, fit_slot, plain_run, slot_counts
+from wakesleep.domains.strings.columns.slots import (
+    Reading,
+    Slot,
+    covers_of,
+    fit_loosely,
+    fit_slot,
+    plain_run,
+    slot_counts,
+)
 
 MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS, MOST_FORMS = 8, 24, 80, 12
 STRAY_RATE = 1e-5
@@ -22,21 +30,27 @@ STRAY_RATE = 1e-5
 
 
 def stray_scores(values: Sequence[str]) -> dict[str, float]:
-    """log p of each value as a stray."""
+    """Returns log p of each value as a stray."""
     rate = math.log(STRAY_RATE)
     return {v: rate + flat(v) for v in values}
 
 
 def aligned(values: Sequence[str], level: str, reading: Reading, strays: dict[str, float]) -> Node | None:
-    """An alternation of the forms that pay for themselves; None if none does."""
+    """Returns an alternation of the forms that pay for themselves; None if none does."""
+    return _aligned(values, by_form(values, level), reading, strays)
+
+
+def _aligned(values: Sequence[str], forms: Forms, reading: Reading, strays: dict[str, float]) -> Node | None:
     kept: list[tuple[Node, int]] = []
-    for kinds, rows in islice(by_form(values, level).items(), MOST_FORMS):
+    for kinds, rows in islice(forms.items(), MOST_FORMS):
         if len(kinds) > MOST_TOKENS or not kinds:
             continue
         fit = fit_slot if len(rows) > 2 or len(rows) == len(values) else fit_loosely
         columns = columns_of(rows)
         numbers = numbers_among(kinds, columns)
-        fits = [fit(Slot(t, is_number), reading) for t, is_number in zip(columns, numbers, strict=True)]
+        colons = [False, *(k == ":" for k in kinds)]
+        slots = [Slot(t, *more) for t, *more in zip(columns, numbers, colons, strict=False)]
+        fits = [fit(slot, reading) for slot in slots]
         gain = sum(s for _, s in fits) - sum(strays["".join(row)] for row in rows)
         gain += len(rows) * math.log(len(rows) / len(values))
         if gain > 0:
@@ -56,7 +70,7 @@ def _either(kept: Sequence[tuple[Node, int]]) -> Node | None:
 
 
 def single_run(values: Sequence[str], reading: Reading) -> list[Node]:
-    """One run of the narrowest sets that hold every character; words between single spaces where there are spaces."""
+    """Returns runs of the narrowest sets that hold every character; of words between single spaces, where there are."""
     if all(" " not in v or _words_between_spaces(v) for v in values) and any(" " in v for v in values):
         slot = Slot(tuple(w for v in values for w in v.split(" ")))
         sizes = slot_counts(Counter(v.count(" ") + 1 for v in values), reading.generality)
@@ -65,7 +79,7 @@ def single_run(values: Sequence[str], reading: Reading) -> list[Node]:
         return [Listing(plain_run(c, counts), Literal(" "), sizes) for c in sets]
     slot = Slot(tuple(values))
     counts = slot_counts(slot.lengths, reading.generality)
-    return [plain_run(c, counts) for c in sorted(covering(slot.seen), key=lambda c: c.size)[:3]]
+    return [plain_run(c, counts) for c in covers_of(slot)[:3]]
 
 
 def _words_between_spaces(value: str) -> bool:
@@ -73,7 +87,7 @@ def _words_between_spaces(value: str) -> bool:
 
 
 def listings(values: Sequence[str], reading: Reading) -> list[Node]:
-    """Items between separators, where the number of items varies or is above two."""
+    """Returns items between separators, where the number of items varies or is above two."""
     found: list[Node] = []
     for separator in separators_of(values):
         split = [v.split(separator) for v in values]
@@ -95,7 +109,7 @@ OVERLAP_SAMPLES = 8
 
 
 def without_overlap(node: Node) -> Node:
-    """The program without branches that write what an earlier branch writes.
+    """Returns the program without branches that write what an earlier branch writes.
 
     In a list every such item doubles the ways to read it, and a regex would try them all.
     """
@@ -118,7 +132,7 @@ def _writes_some(node: Node, texts: Sequence[str]) -> bool:
 
 
 def read_off(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
-    """Candidates with the name of what proposed them."""
+    """Returns candidates with the name of what proposed them."""
     found = _read_whole(values, reading)
     start, end = shared_ends(values)
     if start or end:
@@ -130,13 +144,13 @@ def read_off(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
 def _read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
     strays = stray_scores(values)
     found: list[tuple[str, Node]] = []
-    earlier: list[dict[tuple[str, ...], list[list[str]]]] = []
+    earlier: list[Forms] = []
     for level in LEVELS:
         forms = by_form(values, level)
         if any(list(forms.values()) == list(e.values()) for e in earlier):
             continue
         earlier.append(forms)
-        node = aligned(values, level, reading, strays)
+        node = _aligned(values, forms, reading, strays)
         if node is not None:
             found.append((level, node))
     found += [("list", node) for node in listings(values, reading)]
@@ -148,7 +162,7 @@ SHORTEST_END, FEWEST_FOR_ENDS = 3, 3
 
 
 def shared_ends(values: Sequence[str]) -> tuple[str, str]:
-    """Beginning and ending that all values share, cut at a symbol; empty if short or if a value is nothing but them."""
+    """Returns the beginning and ending that all values share, cut at a symbol; empty if short or if they are all."""
     if len(values) < FEWEST_FOR_ENDS:
         return "", ""
     start = _START.match(Slot(tuple(values)).shared)
@@ -161,7 +175,7 @@ def shared_ends(values: Sequence[str]) -> tuple[str, str]:
 
 
 def rest_of(node: Node, values: Sequence[str], reading: Reading) -> Node | None:
-    """The program, or else a program of the values that it cannot write; None if it writes all or less than half."""
+    """Returns the program or one of the values that it cannot write; None if it writes all or less than a quarter."""
     rest = [v for v in values if node.log_prob(v) == -math.inf]
     if not rest or 4 * len(rest) > 3 * len(values):
         return None

@@ -82,7 +82,7 @@ def _holds_unicode(name: str, c: str) -> bool:
 
 @cache
 def class_size(name: str) -> int:
-    """The number of code points in a class."""
+    """Returns the number of code points in a class."""
     named = CLASSES[name]
     if named.members:
         return len(named.members)
@@ -99,7 +99,7 @@ def _members(name: str) -> frozenset[str]:
 
 
 def class_holds(name: str, c: str) -> bool:
-    """Whether a class has that character."""
+    """Returns whether a class has that character."""
     named = CLASSES[name]
     if named.members:
         return c in _members(name)
@@ -112,7 +112,7 @@ ESCAPED = set("\\]^-[.&~|")
 
 
 def escape_inside(c: str) -> str:
-    """A character as it is written inside brackets; the dot is escaped, lest it is taken for any character."""
+    """Returns a character as it is written inside brackets; the dot is escaped, lest it is taken for any character."""
     if c in ESCAPED:
         return "\\" + c
     return {"\n": r"\n", "\t": r"\t", "\r": r"\r", "\0": r"\x00"}.get(c, c)
@@ -132,7 +132,7 @@ class Chars:
         return sum(class_size(n) for n in self.classes) + len(self.extra)
 
     def holds(self, c: str) -> bool:
-        """Whether the character is in the set."""
+        """Returns whether the character is in the set."""
         return c in self.extra or any(class_holds(n, c) for n in self.classes)
 
     @cached_property
@@ -159,13 +159,13 @@ class Chars:
         return tuple(sorted(self.listed or ()))
 
     def disjoint(self, other: "Chars") -> bool:
-        """Whether the two sets certainly share no character; False where that is not easily seen."""
+        """Returns whether the two sets certainly share no character; False where that is not easily seen."""
         if self.listed is not None:
             return not any(other.holds(c) for c in self.listed)
         return other.listed is not None and other.disjoint(self)
 
     def named(self, count: int) -> str:
-        """The set in words, in the plural where `count` is not one."""
+        """Returns the set in words, in the plural where `count` is not one."""
         parts = [CLASSES[n].one if count == 1 else CLASSES[n].many for n in self.classes]
         if self.extra:
             parts.append(" ".join("space" if c == " " else f"`{c}`" for c in self.extra))
@@ -175,7 +175,7 @@ class Chars:
 
 
 def _ranges(characters: str) -> str:
-    """Characters as they stand inside brackets; three and more neighbours among letters or digits become a range."""
+    """Returns characters as they stand inside brackets; three neighbouring letters or digits become a range."""
     found, i = [], 0
     while i < len(characters):
         j = i
@@ -195,47 +195,45 @@ SPECIAL = set(r"\.^$*+?{}[]|()")
 
 
 def escape(text: str) -> str:
-    """A text as a regex; only what must be escaped is."""
+    """Returns a text as a regex; only what must be escaped is."""
     return "".join("\\" + c if c in SPECIAL else {"\n": r"\n", "\t": r"\t", "\r": r"\r"}.get(c, c) for c in text)
 
 
 def chars(*names: str, extra: str = "") -> Chars:
-    """The union of named classes, which must be disjoint, and of some characters."""
+    """Returns the union of named classes, which must be disjoint, and of some characters."""
     return Chars(names, "".join(sorted({c for c in extra if not any(class_holds(n, c) for n in names)})))
 
 
-ORDER = (
-    "digit upper lower|hex lower|hex upper|letter|hex|upper digit|lower digit|alnum|word|latin upper|latin lower|"
-    "latin|latin extended|"
-    "cyrillic|greek|hebrew|arabic|kana|hangul|han|any letter|any word|visible|any visible|printable|any"
-)
+NARROWEST_FIRST = (
+    "digit", "upper", "lower", "hex lower", "hex upper", "letter", "hex", "upper digit", "lower digit", "alnum", "word",
+    "latin upper", "latin lower", "latin", "latin extended", "cyrillic", "greek", "hebrew", "arabic", "kana", "hangul",
+    "han", "any letter", "any word", "visible", "any visible", "printable", "any",
+)  # fmt: skip
+"""Classes in the order in which they are tried."""
 
 
 def covering(seen: frozenset[str]) -> list[Chars]:
-    """Sets that hold every character seen: named classes, narrowest first, then classes with the other characters."""
-    found = [Chars((n,)) for group in ORDER.split("|") for n in _names(group) if _fits(n, seen)]
+    """Returns sets that hold every character seen: classes, narrowest first, and one with other characters."""
+    found = [Chars((n,)) for n in NARROWEST_FIRST if _fits(n, seen)]
     plain = _plain_union(seen)
     return ([] if any(f.classes == plain.classes and not plain.extra for f in found) else [plain]) + found
 
 
 def _fits(name: str, seen: frozenset[str]) -> bool:
-    """Whether the class holds all characters; hexadecimal digits need a letter and a digit among them."""
-    if name.startswith("hex") and not (any(c.isdigit() for c in seen) and any(c.isalpha() for c in seen)):
-        return False
-    return seen <= _members(name) if CLASSES[name].members else all(class_holds(name, c) for c in seen)
-
-
-def _names(group: str) -> list[str]:
-    return group.split() if group == "digit upper lower" else [group]
+    """Returns whether the class holds all characters; hexadecimal digits need a letter and a digit among them."""
+    if CLASSES[name].members:
+        if not seen <= _members(name):
+            return False
+        return not name.startswith("hex") or (any(c.isdigit() for c in seen) and any(c.isalpha() for c in seen))
+    return all(class_holds(name, c) for c in seen)
 
 
 def _plain_union(seen: frozenset[str]) -> Chars:
-    """The narrowest class that holds the letters and digits seen, with the other characters listed one by one."""
+    """Returns the narrowest class that holds the letters and digits seen, with the other characters listed."""
     core = frozenset(c for c in seen if c.isalnum())
     if not core:
         return chars(extra="".join(seen))
-    for group in ORDER.split("|"):
-        for n in _names(group):
-            if n not in ("word", "visible", "printable", "any visible") and _fits(n, core):
-                return chars(*((n,) if n != "any" else ("any",)), extra="".join(seen))
+    for n in NARROWEST_FIRST:
+        if n not in ("word", "visible", "printable", "any visible") and _fits(n, core):
+            return chars(n, extra="".join(seen))
     raise AssertionError("the class of any character holds them all")

@@ -23,7 +23,7 @@ Aligned = Callable[[Sequence[str]], Node | None]
 
 
 def checked_concepts(values: Sequence[str], aligned: Aligned, reading: Reading) -> list[Concept]:
-    """Concepts whose check every value passes, with payloads read off the column."""
+    """Returns concepts whose check every value passes, with payloads read off the column."""
     if (
         len(values) < FEWEST
         or min(map(len, values)) < SHORTEST

@@ -17,24 +17,24 @@ def _digits(text: str) -> list[int]:
 
 
 def luhn(payload: str) -> str:
-    """The digit that makes a number pass Luhn's test (cards, IMEI)."""
+    """Returns the digit that makes a number pass Luhn's test (cards, IMEI)."""
     total = sum(d if i % 2 else (2 * d - 9 * (d > 4)) for i, d in enumerate(reversed(_digits(payload))))
     return str(-total % 10)
 
 
 def ean(payload: str) -> str:
-    """The check digit of EAN-8, EAN-13, UPC and ISBN-13: weights 3 and 1 from the right."""
+    """Returns the check digit of EAN-8, EAN-13, UPC and ISBN-13: weights 3 and 1 from the right."""
     return str(-sum(d * (1 if i % 2 else 3) for i, d in enumerate(reversed(_digits(payload)))) % 10)
 
 
 def isbn10(payload: str) -> str:
-    """The check character of ISBN-10, X for ten."""
+    """Returns the check character of ISBN-10, X for ten."""
     check = -sum(d * (i + 2) for i, d in enumerate(reversed(_digits(payload)))) % 11
     return "X" if check == 10 else str(check)
 
 
 def iban(payload: str) -> str:
-    """The two check digits of an IBAN, from its country and account."""
+    """Returns the two check digits of an IBAN, from its country and account."""
     moved = payload[2:] + payload[:2] + "00"
     number = int("".join(str(int(c, 36)) for c in moved if c.isalnum()))
     return f"{98 - number % 97:02d}"

@@ -61,7 +61,7 @@ class Concept(Node):
 
 
 def about(low: int, high: int, mean: int, spread: float = 0.3) -> Counts:
-    """Counts of a range that peak near a mean: half-width of about the mean itself."""
+    """Returns counts of a range that peak near a mean: half-width of about the mean itself."""
     weights = {k: max(0.0, 1 - abs(k - mean) / (mean + 1)) for k in range(low, high + 1)}
     total = sum(weights.values())
     return Counts(low, high, tuple((k, w / total) for k, w in weights.items() if w), spread)
@@ -72,23 +72,23 @@ def _run(name: str, counts: Counts | int, extra: str = "") -> Run:
 
 
 def _mostly_lower(name: str, extra: str, counts: Counts) -> Run:
-    """Characters of a set that are mostly small letters."""
+    """Returns a run of characters of a set that are mostly small letters."""
     return Run(chars(name, extra=extra), counts, usual=chars("lower"))
 
 
 def evenly(words: Sequence[str]) -> Words:
-    """Words, each alike."""
+    """Returns a list of words, each alike."""
     return Words(tuple(words), (1 / len(words),) * len(words))
 
 
 def whole(digits: int) -> Node:
-    """A whole number without leading zeros."""
+    """Returns a whole number without leading zeros."""
     first = Run(chars(extra="123456789"), exactly(1))
     return Either((Literal("0"), series(first, _run("digit", between(0, digits - 1)))), (0.1, 0.9))
 
 
 def _domain() -> Node:
-    """A host that ends with letters."""
+    """Returns a host that ends with letters."""
     label = _mostly_lower("lower digit", "-", about(1, 40, 8))
     return series(
         Listing(label, Literal("."), Counts(1, 4, ((1, 0.8), (2, 0.2)), 0.1)), ".", _run("lower", about(2, 10, 3, 0.1))
@@ -213,7 +213,19 @@ MAKERS: dict[str, Callable[[], Node]] = {
 }
 
 
+PART_MAKERS: dict[str, Callable[[], Node]] = {
+    "year": lambda: Number(1900, 2099, 4),
+    "minute or second": lambda: Number(0, 59, 2),
+}
+"""Concepts that are proposed for parts of values only."""
+
+
+def is_known(name: str) -> bool:
+    """Returns whether there is a concept of that name."""
+    return name in MAKERS or name in PART_MAKERS
+
+
 @cache
 def concept(name: str) -> Concept:
-    """The concept of that name."""
-    return Concept(name, MAKERS[name]())
+    """Returns the concept of that name."""
+    return Concept(name, (MAKERS.get(name) or PART_MAKERS[name])())

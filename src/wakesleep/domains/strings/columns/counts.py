@@ -34,7 +34,7 @@ class Counts:
         return {}
 
     def log_prob(self, k: int) -> float:
-        """log p(k); minus infinity outside the range."""
+        """Returns log p(k); minus infinity outside the range."""
         log_p = self._known.get(k)
         if log_p is None:
             log_p = self._known[k] = self._log_prob(k)
@@ -52,7 +52,7 @@ class Counts:
         return math.log(p) if p > 0 else -math.inf
 
     def sample(self, rng: random.Random) -> int:
-        """A count."""
+        """Returns a count."""
         if rng.random() >= self.spread:
             ks, ps = zip(*self.seen, strict=True)
             return int(rng.choices(ks, ps)[0])
@@ -78,24 +78,24 @@ class Counts:
         return self.low == self.high
 
     def words(self) -> str:
-        """The range in words."""
+        """Returns the range in words."""
         if self.fixed:
             return str(self.low)
         return f"{self.low} or more" if self.high is None else f"{self.low} to {self.high}"
 
 
 def exactly(k: int) -> Counts:
-    """Always k times."""
+    """Returns the count k, for certain."""
     return Counts(k, k)
 
 
 def between(low: int, high: int) -> Counts:
-    """Each count of a range alike."""
+    """Returns the counts of a range, each alike."""
     return Counts(low, high)
 
 
 def fit_counts(seen: Iterable[int], low: int, high: int | None) -> Counts:
-    """Counts fitted to those seen, within a range that holds them."""
+    """Returns counts fitted to those seen, within a range that holds them."""
     table = Counter(seen)
     if low == high:
         return exactly(low)

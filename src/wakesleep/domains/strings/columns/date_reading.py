@@ -30,7 +30,7 @@ Slots = Sequence[tuple[str, ...]]
 
 
 def date_concepts(values: Sequence[str]) -> list[Concept]:
-    """Dates, times and dates with times that the most frequent form of the values may be."""
+    """Returns dates, times and dates with times that the most frequent form of the values may be."""
     kinds, rows = next(iter(by_form(values, "letters").items()))
     if len(kinds) > MOST_TOKENS:
         return []
@@ -46,7 +46,7 @@ def date_concepts(values: Sequence[str]) -> list[Concept]:
 
 
 def date_name(form: str) -> str:
-    """A date format in words."""
+    """Returns a date format in words."""
     if form in KNOWN:
         return KNOWN[form]
     if form.startswith(("%Y-%m-%dT%H", "%Y-%m-%d %H")):
@@ -57,7 +57,7 @@ def date_name(form: str) -> str:
 
 
 def _assigned(kinds: Sequence[str], slots: Slots, i: int, before: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Every way to read the tokens from i on as fields and literals."""
+    """Returns every way to read the tokens from i on as fields and literals."""
     if i == len(kinds):
         yield before
         return
@@ -72,7 +72,7 @@ def _assigned(kinds: Sequence[str], slots: Slots, i: int, before: tuple[str, ...
 
 
 def _zone(kinds: Sequence[str], slots: Slots, i: int, before: tuple[str, ...]) -> tuple[str, int] | None:
-    """A zone such as +01:00 after the time, and its number of tokens."""
+    """Returns a zone such as +01:00 after the time, and its number of tokens."""
     if kinds[i] not in "+-" or "%M" not in before or tuple(kinds[i + 1 : i + 2]) != ("9",):
         return None
     if tuple(kinds[i + 2 : i + 4]) == (":", "9"):
@@ -105,7 +105,7 @@ _WORDS = {
 
 
 def _number_fields(kinds: Sequence[str], i: int, texts: tuple[str, ...], before: tuple[str, ...]) -> list[str]:
-    """The fields that the numbers at a place may be, by their neighbours, lengths and ranges."""
+    """Returns the fields that the numbers at a place may be, by their neighbours, lengths and ranges."""
     previous = kinds[i - 1] if i else ""
     if previous == ":" and "%M" in before:
         return ["%S"] if _within(texts, 59, True) else []
@@ -129,7 +129,7 @@ _DATE_NUMBERS = (
 
 
 def _within(texts: tuple[str, ...], high: int, padded: bool, low: int = 0) -> bool:
-    """Whether all are whole numbers of a range, of two digits or without a leading zero."""
+    """Returns whether all are whole numbers of a range, of two digits or without a leading zero."""
     for t in texts:
         if len(t) > 2 or (padded and len(t) != 2) or (not padded and len(t) == 2 and t[0] == "0"):
             return False
@@ -139,7 +139,7 @@ def _within(texts: tuple[str, ...], high: int, padded: bool, low: int = 0) -> bo
 
 
 def _sensible(fields: tuple[str, ...]) -> bool:
-    """Whether the fields are those of a date, a time or both, in an order that people write."""
+    """Returns whether the fields are those of a date, a time or both, in an order that people write."""
     names = [f[1] for f in fields if f[0] == "%"]
     plain = {"n": "m", "b": "m", "B": "m", "U": "m", "e": "d"}
     order = "".join(plain.get(f, f) for f in names if f in "YymnbBUde")

@@ -175,7 +175,7 @@ def _days(year: int | None, month: int) -> int:
 
 
 def _field_chance(f: str, text: str, year: int | None, month: int | None) -> float:
-    """p(field) given those before it: year, month, day; weekdays follow from them."""
+    """Returns p(field) given those before it: year, month, day; weekdays follow from them."""
     if f in ALIKE:
         return 1 / ALIKE[f]
     if f == "Y":
@@ -188,7 +188,7 @@ def _field_chance(f: str, text: str, year: int | None, month: int | None) -> flo
 
 
 def _draw_field(f: str, fields: dict[str, str], year: int | None, month: int | None, rng: random.Random) -> str:
-    """A field, given those that were drawn before it."""
+    """Returns a field, given those that were drawn before it."""
     if f in "aA":
         day = int(fields.get("d") or fields.get("e") or 0)
         known = year is not None and month is not None and day
@@ -247,7 +247,7 @@ def _log_weekday(fields: dict[str, str], year: int | None, month: int | None, da
 
 
 def fit_date(form: str, values: Iterable[str]) -> Date:
-    """The format with the habits of the values that it can write."""
+    """Returns the format with the habits of the values that it can write."""
     plain = Date(form)
     matches = [m.groups() for m in map(plain._reader.fullmatch, values) if m]
     names = [f for f, _ in plain._pieces if f]

@@ -65,7 +65,7 @@ class Rule:
         self._program = None if program.exact else program
 
     def accepts(self, value: str) -> bool:
-        """Whether the program can write the value."""
+        """Returns whether the program can write the value."""
         if self._fullmatch(value) is None:
             return False
         return self._program is None or self._program.log_prob(value) > -math.inf
@@ -97,15 +97,18 @@ class Explanation:
         return Rule(self.posterior.entries[0].program)
 
     def matches(self, values: Iterable[Any]) -> np.ndarray:
-        """Whether the rule accepts each value: the first pattern, and check digits and calendars where it is not exact.
+        """Returns whether the rule accepts each value: first pattern, check digits and calendars if it is not exact.
 
         Nulls, which are None, NaN and empty texts, pass where the column has some.
         """
         return np.array([self.nulls > 0 if not v else self._rule.accepts(v) for v in listed(values)], bool)
 
     def accepts(self, values: Iterable[Any], share: float | None = SHARE) -> np.ndarray:
-        """The full judgement: whether each value is taken for a member, so that about `share` of true members are."""
+        """Returns the full judgement: whether each value is a member, so that about `share` of true ones are."""
         given = listed(values)
+        if given and all(given):
+            verdicts: np.ndarray = self.judge.accepts(given, share)
+            return verdicts
         found = np.full(len(given), self.nulls > 0)
         some = [i for i, v in enumerate(given) if v]
         if some:
@@ -113,7 +116,7 @@ class Explanation:
         return found
 
     def log_prob(self, values: Iterable[Any]) -> np.ndarray:
-        """log p(next row = value | column); nulls have minus infinity."""
+        """Returns log p(next row = value | column); nulls have minus infinity."""
         given = listed(values)
         found = np.full(len(given), -math.inf)
         some = [i for i, v in enumerate(given) if v]
@@ -122,14 +125,14 @@ class Explanation:
         return found
 
     def sample(self, count: int, seed: int = 0) -> list[str]:
-        """New values, each by a program drawn from the posterior."""
+        """Returns new values, each by a program drawn from the posterior."""
         require_at_least("count", count, 1)
         rng = random.Random(seed)
         drawn = rng.choices(self.posterior.entries, self.posterior.weights, k=count)
         return [e.program.sample(rng) for e in drawn]
 
     def as_dict(self) -> dict[str, Any]:
-        """Everything that `restore` needs, for JSON."""
+        """Returns everything that `restore` needs, for JSON."""
         return {
             "format": 1,
             "programs": [
@@ -163,11 +166,14 @@ class Explanation:
 
 
 def listed(values: Iterable[Any]) -> list[str | None]:
-    """Texts, with None for None and NaN; anything else is refused."""
+    """Returns texts, with None for None and NaN; anything else is refused."""
     if isinstance(values, (str, bytes)):
         raise Refusal("A list of strings is expected, but a single string was given: put it in a list.")
+    given = list(values)
+    if set(map(type, given)) == {str} and max(map(len, given)) <= LONGEST_VALUE:
+        return given
     found: list[str | None] = []
-    for value in values:
+    for value in given:
         if value is None or (isinstance(value, float) and math.isnan(value)):
             found.append(None)
         elif not isinstance(value, str):
@@ -224,7 +230,7 @@ def _finished(
 def _outliers(
     given: list[str | None], counts: dict[str, int], posterior: Posterior, judge: Any
 ) -> tuple[tuple[Outlier, ...], float]:
-    """The values that are not accepted, and the share of rows at which the rule says otherwise."""
+    """Returns the values that are not accepted, and the share of rows at which the rule says otherwise."""
     rule, distinct = Rule(posterior.entries[0].program), list(counts)
     verdicts = dict(zip(distinct, map(bool, judge.accepts(distinct, SHARE)), strict=True))
     differ = sum(counts[v] for v, ok in verdicts.items() if ok != rule.accepts(v))
@@ -238,7 +244,7 @@ def _outliers(
 
 
 def patterns_of(posterior: Posterior, seed: int, stray_rows: int = 0) -> tuple[Pattern, ...]:
-    """The programs of the posterior as patterns; those with the same regex are one, named by the best."""
+    """Returns the programs of the posterior as patterns; those with the same regex are one, named by the best."""
     rng = random.Random(seed)
     found: dict[str, tuple[Entry, float]] = {}
     for entry, weight in zip(posterior.entries, posterior.weights, strict=True):
@@ -261,7 +267,7 @@ def _pattern(regex: str, entry: Entry, weight: float, posterior: Posterior, tota
 
 
 def restore(stored: dict[str, Any]) -> Explanation:
-    """The explanation that `as_dict` stored; anything else is refused."""
+    """Returns the explanation that `as_dict` stored; anything else is refused."""
     from wakesleep.domains.strings.columns.judge import restore as restore_judge
 
     try:
@@ -283,5 +289,5 @@ def restore(stored: dict[str, Any]) -> Explanation:
             int(stored["rows"]), int(stored["nulls"]), tuple(null_marks(list(counts))), float(stored["disagreement"]),
             stray_rows,
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as fault:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as fault:
         raise Refusal(f"The stored explanation cannot be read: {fault}.") from fault

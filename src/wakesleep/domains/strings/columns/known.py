@@ -17,7 +17,7 @@ LONGEST = 400
 
 
 def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
-    """Concepts that can write most of the values."""
+    """Returns concepts that can write most of the values."""
     probes = values[:: max(1, len(values) // PROBES)][:PROBES]
     if max(map(len, probes)) > LONGEST:
         return []

@@ -30,13 +30,13 @@ GUESS_WEIGHT = 0.5
 
 
 def concept_columns(data: Path) -> list[list[str]]:
-    """The string concepts, ten values each."""
+    """Returns the string concepts, ten values each."""
     lines = (data / "string_concepts" / "concepts.jsonl").read_text(encoding="utf-8").splitlines()
     return [[*c["train"], *c["test"]] for c in map(json.loads, lines)]
 
 
 def table_columns(data: Path) -> list[list[str]]:
-    """The first halves of the columns of the given tables, empty cells left out."""
+    """Returns the first halves of the columns of the given tables, empty cells left out."""
     csv.field_size_limit(10**9)
     found = []
     for path in sorted((data / "tables").glob("*.csv")):
@@ -57,7 +57,7 @@ def make_background(data: Path, folder: Path) -> None:
 
 
 def wake(values: list[str], reading: Reading) -> dict[Node, float]:
-    """A column's memory: programs proposed for the first half of its distinct values, with weights by all of them."""
+    """Returns a column's memory: programs proposed for the first half of its different values, weighted by all."""
     distinct = list(dict.fromkeys(values))
     distinct = distinct[:: -(-len(distinct) // MOST_VALUES)]
     first = distinct[: max(2, len(distinct) // 2)]
@@ -70,7 +70,7 @@ def wake(values: list[str], reading: Reading) -> dict[Node, float]:
 
 
 def learn_prior(columns: list[list[str]], rounds: int) -> dict[str, float]:
-    """Pseudo-counts of the grammar's choices after some rounds of wake and replay."""
+    """Returns pseudo-counts of the grammar's choices after some rounds of wake and replay."""
     counts: dict[str, float] = dict(FIRST_GUESS)
     for _ in range(rounds):
         reading = Reading(normalised(counts))

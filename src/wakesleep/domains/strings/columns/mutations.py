@@ -15,7 +15,7 @@ HABITUAL = 0.9
 
 
 def mutated(node: Node, generality: str) -> list[Node]:
-    """Programs one change away."""
+    """Returns programs one change away."""
     found: list[Node] = []
     for mutant in _mutants(node, generality):
         if mutant not in found:
@@ -51,7 +51,7 @@ def _mutants(node: Node, generality: str) -> Iterator[Node]:
 
 
 def _loosened(text: str) -> Iterator[Node]:
-    """The literal with one of its words or numbers as a run that is habitually so."""
+    """Returns the literal with one of its words or numbers as a run that is habitually so."""
     _, pieces = tokens(text, "letters")
     for i, piece in enumerate(pieces):
         if piece.isalnum() and piece.isascii():

@@ -21,7 +21,7 @@ USUAL_SHARE = 0.95
 
 
 def log_add(a: float, b: float) -> float:
-    """log(exp a + exp b)."""
+    """Returns log(exp a + exp b)."""
     if a < b:
         a, b = b, a
     return a if b == -math.inf else a + math.log1p(math.exp(b - a))
@@ -39,19 +39,19 @@ class Node:
     """Whether `regex` accepts exactly what the part can write, and not more."""
 
     def ends(self, x: str, i: int) -> Ends:
-        """log p of writing x[i:j], for every j at which that is possible."""
+        """Returns log p of writing x[i:j], for every j at which that is possible."""
         raise NotImplementedError
 
     def log_prob(self, x: str) -> float:
-        """log p of writing x and then stopping; minus infinity if that is impossible."""
+        """Returns log p of writing x and then stopping; minus infinity if that is impossible."""
         return self.ends(x, 0).get(len(x), -math.inf)
 
     def log_probs(self, values: Iterable[str]) -> list[float]:
-        """`log_prob` of each value."""
+        """Returns `log_prob` of each value."""
         return [self.log_prob(v) for v in values]
 
     def sample(self, rng: random.Random) -> str:
-        """A text."""
+        """Returns a text."""
         raise NotImplementedError
 
     @property
@@ -75,14 +75,14 @@ class Node:
         return False
 
     def writes(self, c: str) -> bool:
-        """Whether the character may occur in its texts; True where that is not known."""
+        """Returns whether the character may occur in its texts; True where that is not known."""
         below = self.parts_below()
         if below:
             return any(part.writes(c) for part in below)
         return self.alphabet is None or self.alphabet.holds(c)
 
     def parts_below(self) -> "Sequence[Node]":
-        """The parts that it consists of."""
+        """Returns the parts that it consists of."""
         return ()
 
 
@@ -141,7 +141,7 @@ class Run(Node):
         return math.log(self.chars.size)
 
     def _log_text(self, x: str, i: int, k: int) -> float:
-        """log p of the k characters from i, given that there are k."""
+        """Returns log p of the k characters from i, given that there are k."""
         if self.usual is not None:
             return self._log_usual(x[i : i + k])
         plain = -k * self._log_size
@@ -153,7 +153,7 @@ class Run(Node):
         return log_add(math.log(self.habitual) + plain + len(self.habit) * self._log_size, rest)
 
     def log_length(self, k: int) -> float:
-        """log p of a text of k characters of the set that begins with the habit, if there is one."""
+        """Returns log p of a text of k characters of the set that begins with the habit, if there is one."""
         return self.counts.log_prob(k) + self._log_text(self.habit, 0, k)
 
     def _log_usual(self, text: str) -> float:
@@ -218,7 +218,7 @@ class Run(Node):
 
 
 def draw_character(members: Chars, rng: random.Random) -> str:
-    """A character of a set, each alike."""
+    """Returns a character of a set, each alike."""
     if members.listed is not None:
         return rng.choice(members.ordered)
     while True:
@@ -228,7 +228,7 @@ def draw_character(members: Chars, rng: random.Random) -> str:
 
 
 def union(alphabets: Sequence[Chars | None]) -> Chars | None:
-    """The union of alphabets that can be listed, else None."""
+    """Returns the union of alphabets that can be listed, else None."""
     lists = [a.listed if a is not None else None for a in alphabets]
     if any(m is None for m in lists):
         return None
@@ -236,10 +236,10 @@ def union(alphabets: Sequence[Chars | None]) -> Chars | None:
 
 
 def grouped(regex: str) -> str:
-    """A regex that can be followed by a quantifier."""
+    """Returns a regex that can be followed by a quantifier."""
     return f"(?:{regex})"
 
 
 def log_of(p: float) -> float:
-    """The logarithm; minus infinity for zero."""
+    """Returns the logarithm; minus infinity for zero."""
     return math.log(p) if p > 0 else -math.inf

@@ -60,7 +60,7 @@ class Number(Node):
 
 @lru_cache(maxsize=256)
 def range_regex(low: int, high: int, width: int) -> str:
-    """A regex of the whole numbers from low to high, padded to `width` digits."""
+    """Returns a regex of the whole numbers from low to high, padded to `width` digits."""
     found: list[str] = []
     lengths = sorted({max(width, len(str(low))), *range(max(width, len(str(low))), max(width, len(str(high))) + 1)})
     for k in lengths:
@@ -72,7 +72,7 @@ def range_regex(low: int, high: int, width: int) -> str:
 
 
 def _same_length(low: str, high: str) -> list[str]:
-    """Regexes of the numbers between two of the same length."""
+    """Returns regexes of the numbers between two of the same length."""
     if low == high:
         return [low]
     if low[0] == high[0]:

@@ -1,13 +1,13 @@
 """The posterior over programs for a column: candidates of all sources, scored and kept in a memory of the best."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wakesleep.domains.strings.columns.background import background, flat
-from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, stray_scores
+from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, single_run, stray_scores
 from wakesleep.domains.strings.columns.choices import Either
 from wakesleep.domains.strings.columns.codes import NULLS
 from wakesleep.domains.strings.columns.concepts import Concept
@@ -29,6 +29,10 @@ CLOSED_NEWS = {"narrow": 3.0, "usual": 1.0, "wide": 0.3}
 REJECTED = -50.0
 """Nats for each counter-example that a program accepts."""
 MOST_CLOSED = 400
+CONCEPT, READ_OFF, REST, MUTATION, ENUMERATION = SOURCES = ("concept", "read off", "rest", "mutation", "enumeration")
+"""Sources of proposals: named concepts, the column itself, what the best leave over, changes of the best, its list."""
+HOPELESS_NATS = 1.0
+"""How far a program must be below those that are kept before the rest of the values are left unread."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Posterior:
     news: News
 
     def log_prob(self, values: Sequence[str]) -> np.ndarray:
-        """log p(next row = value): seen values by frequency, others by the programs; strays are flat."""
+        """Returns log p(next row = value): seen values by frequency, others by the programs; strays are flat."""
         base = self.log_program(values)
         total, discount, chance = self.rows.total, self.news.discount, self.news.chance
         kept = total - discount * len(self.rows.counts)
@@ -59,12 +63,12 @@ class Posterior:
         return np.logaddexp(np.log(np.maximum(seen, 1e-300)), math.log(chance) + base)
 
     def log_program(self, values: Sequence[str]) -> np.ndarray:
-        """log p(value | programs), frequencies of whole values left aside; strays are flat."""
+        """Returns log p(value | programs), frequencies of whole values left aside; strays are flat."""
         mixed = self.log_supported(values) + math.log1p(-STRAY_RATE)
         return np.logaddexp(mixed, np.array([flat(v) for v in values]) + math.log(STRAY_RATE))
 
     def log_supported(self, values: Sequence[str]) -> np.ndarray:
-        """log p(value | programs) without strays; minus infinity where no program can write the value."""
+        """Returns log p(value | programs) without strays; minus infinity where no program can write the value."""
         found = np.full(len(values), -np.inf)
         for entry, weight in zip(self.entries, self.weights, strict=True):
             if weight > 0:
@@ -72,23 +76,25 @@ class Posterior:
         return found
 
     def log_background(self, values: Sequence[str]) -> np.ndarray:
-        """log p(value) under the character model of columns in general."""
+        """Returns log p(value) under the character model of columns in general."""
         return background(values)
 
 
 def infer(
     values: Sequence[str], effort: str = "usual", generality: str = "usual", reject: Sequence[str] = (),
-    weights: Weights | None = None,
+    weights: Weights | None = None, without: Collection[str] = (),
 ) -> Posterior:  # fmt: skip
-    """The posterior for the rows of a column, nulls left out."""
+    """Returns the posterior for the rows of a column, nulls left out; `without` are sources of proposals left out."""
     judged, memory_size = EFFORTS[effort]
     rows = count_rows(values)
     reading = Reading(weights or shipped(), generality)
     distinct = list(rows.counts)
     sample = distinct[:: math.ceil(len(distinct) / judged)]
-    entries = open_entries(sample, distinct, reading, memory_size)
+    entries = open_entries(sample, distinct, reading, memory_size, without)
     news = pitman_yor(rows)
     entries = _with_closed(entries, rows, news, reading.generality)
+    if ENUMERATION in without:
+        entries = [e for e in entries if not e.closed]
     entries = [_penalised(e, rows, reject) for e in entries]
     best = sorted(entries, key=lambda e: -e.log_joint)[:memory_size]
     mass = [math.exp(e.log_joint - best[0].log_joint) for e in best]
@@ -96,7 +102,7 @@ def infer(
 
 
 def null_marks(distinct: Sequence[str]) -> list[str]:
-    """Values that stand for nothing: marks whose form no other value has."""
+    """Returns values that stand for nothing: marks whose form no other value has."""
     marks = [v for v in distinct if v in NULLS]
     if not marks or len(marks) == len(distinct):
         return []
@@ -104,27 +110,32 @@ def null_marks(distinct: Sequence[str]) -> list[str]:
     return [m for m in marks if mask(m) not in forms]
 
 
-def open_entries(sample: Sequence[str], distinct: Sequence[str], reading: Reading, memory_size: int) -> list[Entry]:
-    """Scored programs of every source, the best first, each once."""
+def open_entries(
+    sample: Sequence[str], distinct: Sequence[str], reading: Reading, memory_size: int, without: Collection[str] = ()
+) -> list[Entry]:
+    """Returns scored programs of every source but those left out, the best first, each once."""
     marks = null_marks(distinct)
     values = [v for v in sample if v not in marks]
     few = values[:: -(-len(values) // FEW_VALUES)]
     strays = stray_scores(values)
     roughly: dict[Node, Entry] = {}
+    scores: list[float] = []
 
     def add(source: str, node: Node) -> None:
         if node not in roughly:
-            roughly[node] = Entry(node, log_joint_of(node, few, strays, reading), source)
+            least = sorted(scores)[-2 * memory_size] if len(scores) >= 2 * memory_size else -math.inf
+            scores.append(log_joint_of(node, few, strays, reading, least))
+            roughly[node] = Entry(node, scores[-1], source)
 
-    for source, node in known_programs(values, reading) + read_off(values, reading):
+    for source, node in _first_proposals(values, reading, without):
         add(source, node)
-    for entry in _best(roughly, 2):
+    for entry in _best(roughly, 2) if REST not in without else ():
         rest = rest_of(entry.program, values, reading)
         if rest is not None:
-            add("rest", rest)
-    for entry in _best(roughly, 2):
+            add(REST, rest)
+    for entry in _best(roughly, 2) if MUTATION not in without else ():
         for node in mutated(entry.program, reading.generality):
-            add("mutation", node)
+            add(MUTATION, node)
     wide = _best(roughly, 2 * memory_size)
     if len(few) < len(values):
         wide = [replace(e, log_joint=log_joint_of(e.program, values, strays, reading)) for e in wide]
@@ -132,28 +143,44 @@ def open_entries(sample: Sequence[str], distinct: Sequence[str], reading: Readin
     return [_with_marks(e, marks, len(values)) for e in kept] if marks else kept
 
 
+def _first_proposals(values: Sequence[str], reading: Reading, without: Collection[str]) -> list[tuple[str, Node]]:
+    """Returns concepts and programs read off the values; one run of characters is always proposed."""
+    known = known_programs(values, reading) if CONCEPT not in without else []
+    if READ_OFF in without:
+        return [*known, *((READ_OFF, node) for node in single_run(values, reading))]
+    return known + read_off(values, reading)
+
+
 def _best(found: dict[Node, Entry], count: int) -> list[Entry]:
     return sorted(found.values(), key=lambda e: -e.log_joint)[:count]
 
 
 def _with_marks(entry: Entry, marks: Sequence[str], others: int) -> Entry:
-    """The program, or a null mark."""
+    """Returns the program, or a null mark."""
     share = len(marks) / (len(marks) + others)
     words = Words(tuple(marks), (1 / len(marks),) * len(marks))
     return Entry(Either((entry.program, words), (1 - share, share)), entry.log_joint, entry.source)
 
 
-def log_joint_of(node: Node, values: Sequence[str], strays: dict[str, float], reading: Reading) -> float:
-    """log p(program) + log p(distinct values | program or stray), less half a log for each fitted parameter."""
+def log_joint_of(
+    node: Node, values: Sequence[str], strays: dict[str, float], reading: Reading, least: float = -math.inf
+) -> float:
+    """Returns log p(program) + log p(distinct values | program or stray), less half a log for each fitted parameter.
+
+    A program that cannot reach `least` is not read to the end: some number below `least` is returned.
+    """
+    own = log_prior(node, reading.weights) - 0.5 * free_parameters(node) * math.log(len(values) + 1)
     log_p = 0.0
     for v in values:
         a, b = node.log_prob(v), strays[v]
         log_p += max(a, b) + math.log1p(math.exp(-abs(a - b)))
-    return log_p + log_prior(node, reading.weights) - 0.5 * free_parameters(node) * math.log(len(values) + 1)
+        if own + log_p < least - HOPELESS_NATS:
+            break
+    return log_p + own
 
 
 def _with_closed(entries: list[Entry], rows: Rows, news: News, generality: str) -> list[Entry]:
-    """Each program as an open column; the best as a closed one, where news is rare; finite concepts by all rows."""
+    """Returns each program as an open column, the best as a closed one if news is rare, finite concepts by all rows."""
     found = [Entry(e.program, e.log_joint + news.evidence, e.source) for e in entries]
     found += [finite for e in entries if (finite := _finite(e, rows)) is not None]
     k, n = len(rows.counts), rows.total
@@ -161,11 +188,11 @@ def _with_closed(entries: list[Entry], rows: Rows, news: News, generality: str) 
         return found
     weights = tuple((c + 0.5) / (n + 0.5 * k) for c in rows.counts.values())
     score = entries[0].log_joint + log_closed(rows) + math.lgamma(k + 1)
-    return [*found, Entry(Words(tuple(rows.counts), weights), score, "enumeration", True)]
+    return [*found, Entry(Words(tuple(rows.counts), weights), score, ENUMERATION, True)]
 
 
 def _finite(entry: Entry, rows: Rows) -> Entry | None:
-    """A concept that is a list of words, with every row drawn from it, rather than every value once."""
+    """Returns a concept that is a list of words, with every row drawn from it, rather than every value once."""
     if not (isinstance(entry.program, Concept) and isinstance(entry.program.body, Words)):
         return None
     each = [(entry.program.log_prob(v), c) for v, c in rows.changes.items()]

@@ -53,7 +53,7 @@ Weights = Mapping[str, float]
 
 
 def normalised(pseudo_counts: Mapping[str, float]) -> dict[str, float]:
-    """Log-probabilities of the choices from pseudo-counts."""
+    """Returns log-probabilities of the choices from pseudo-counts."""
     found: dict[str, float] = {}
     for group in GROUPS.values():
         total = sum(pseudo_counts.get(choice, 0.1) for choice in group)
@@ -63,14 +63,14 @@ def normalised(pseudo_counts: Mapping[str, float]) -> dict[str, float]:
 
 @lru_cache(maxsize=1)
 def shipped() -> Weights:
-    """The learned log-probabilities that the package carries; the first guess for choices they do not list."""
+    """Returns the learned log-probabilities that the package carries; the first guess for choices they do not list."""
     path = files(__package__).joinpath("prior.json")
     learned = json.loads(path.read_text(encoding="utf-8"))["pseudo_counts"] if path.is_file() else {}
     return normalised({**FIRST_GUESS, **learned})
 
 
 def text_cost(text: str) -> float:
-    """Nats for a text written out: its characters, by kind."""
+    """Returns nats for a text written out: its characters, by kind."""
     letters = sum(c.isalpha() for c in text)
     digits = sum(c.isdigit() for c in text)
     rest = len(text) - letters - digits
@@ -78,19 +78,19 @@ def text_cost(text: str) -> float:
 
 
 def integer_cost(k: int) -> float:
-    """Nats for a whole number: 2 log(k + 1) + log(pi^2 / 6), which sums to at most one over all k >= 0."""
+    """Returns nats for a whole number: 2 log(k + 1) + log(pi^2 / 6), which sums to at most one over all k >= 0."""
     return 2 * math.log(k + 1) + math.log(math.pi**2 / 6)
 
 
 def literal_kind(text: str) -> str:
-    """Which kind of literal a text is."""
+    """Returns which kind of literal a text is."""
     if any(c.isalpha() for c in text):
         return "literal letters"
     return "literal digits" if any(c.isdigit() for c in text) else "literal symbols"
 
 
 def _set_kind(extra: str) -> tuple[str, int]:
-    """The choice for a set read off a column, and the number of characters that it was taken from."""
+    """Returns the choice for a set read off a column, and the number of characters that it was taken from."""
     if extra.isascii() and extra.isdigit():
         return "set digits", 10
     if extra.isascii() and extra.isalpha():
@@ -99,7 +99,7 @@ def _set_kind(extra: str) -> tuple[str, int]:
 
 
 def choices(node: Node) -> tuple[list[str], float]:  # noqa: PLR0911, one return for each kind of node
-    """The grammar's choices that make a node itself, and nats for what they leave open (texts, counts, sets)."""
+    """Returns the grammar's choices that make a node, and nats for what they leave open (texts, counts, sets)."""
     match node:
         case Literal(text):
             return [literal_kind(text)], text_cost(text)
@@ -146,7 +146,7 @@ def _count_choices(counts: Counts) -> tuple[list[str], float]:
 
 
 def log_prior(node: Node, weights: Weights) -> float:
-    """log p(program)."""
+    """Returns log p(program)."""
     names, cost = choices(node)
     own = sum(weights[n] for n in names) - cost
     if isinstance(node, Concept):
@@ -156,7 +156,7 @@ def log_prior(node: Node, weights: Weights) -> float:
 
 
 def used(node: Node) -> Counter[str]:
-    """How often each choice is made in a program."""
+    """Returns how often each choice is made in a program."""
     found = Counter(choices(node)[0])
     if not isinstance(node, Concept):
         for part in node.parts_below():
@@ -165,7 +165,7 @@ def used(node: Node) -> Counter[str]:
 
 
 def free_parameters(node: Node) -> int:
-    """The number of continuous parameters fitted to the column: frequencies of counts, words, branches and habits."""
+    """Returns the number of parameters fitted to the column: frequencies of counts, words, branches and habits."""
     own = 0
     match node:
         case Run(_, counts, habit):

@@ -37,12 +37,12 @@ _MASK = _Mask()
 
 @lru_cache(maxsize=20_000)
 def mask(value: str) -> str:
-    """The value with its capitals as A, small letters as a, other letters as x, digits as 9."""
+    """Returns the value with its capitals as A, small letters as a, other letters as x, digits as 9."""
     return value.translate(_MASK)
 
 
 def tokens(value: str, level: str) -> tuple[tuple[str, ...], list[str]]:
-    """The kinds of a value's tokens (a symbol's kind is itself), and their texts."""
+    """Returns the kinds of a value's tokens (a symbol's kind is itself), and their texts."""
     kinds, texts = [], []
     masked = mask(value)
     for match in LEVELS[level].finditer(masked):
@@ -58,7 +58,7 @@ def tokens(value: str, level: str) -> tuple[tuple[str, ...], list[str]]:
 
 
 def _kind(piece: str, level: str) -> str:
-    """T for a capitalised word, the kind of a run of one kind, w for a mixture."""
+    """Returns T for a capitalised word, the kind of a run of one kind, w for a mixture."""
     if level == "titles":
         return "T" if piece[0] == "A" and piece[-1] == "a" else piece[0]
     return "9" if level == "letters" and not piece.strip("9") else "w"
@@ -66,10 +66,13 @@ def _kind(piece: str, level: str) -> str:
 
 _SIGNED = re.compile(r"(?:^|[\s,;:=(\[])[-+](?=[0-9])")
 SIGN = "sign"
+LETTER_KINDS = ("T", "A", "a", "x", "w")
+Forms = dict[tuple[str, ...], list[list[str]]]
+"""The texts of the tokens of each value, by the kinds of the tokens."""
 
 
 def signed(kinds: tuple[str, ...], texts: list[str]) -> tuple[tuple[str, ...], list[str]]:
-    """The tokens with a sign, perhaps empty, before every number that starts the value or follows a space or comma."""
+    """Puts a sign, perhaps empty, before every number that starts the value or follows a space or comma."""
     out_kinds: list[str] = []
     out_texts: list[str] = []
     for kind, text in zip(kinds, texts, strict=True):
@@ -86,8 +89,8 @@ def signed(kinds: tuple[str, ...], texts: list[str]) -> tuple[tuple[str, ...], l
     return tuple(out_kinds), out_texts
 
 
-def by_form(values: Sequence[str], level: str) -> dict[tuple[str, ...], list[list[str]]]:
-    """The tokens of values that have the same kinds, the most frequent form first; signs are optional."""
+def by_form(values: Sequence[str], level: str) -> Forms:
+    """Returns the tokens of values that have the same kinds, the most frequent form first; signs are optional."""
     found: dict[tuple[str, ...], list[list[str]]] = {}
     signs = level in ("titles", "letters") and any(map(_SIGNED.search, values))
     for value in values:
@@ -99,13 +102,13 @@ def by_form(values: Sequence[str], level: str) -> dict[tuple[str, ...], list[lis
 
 
 def settled(items: Sequence[object]) -> bool:
-    """Whether the second half of the items, in their order, brings nothing that the first half has not."""
+    """Returns whether the second half of the items, in their order, brings nothing that the first half has not."""
     half = (len(items) + 1) // 2
     return set(items[half:]) <= set(items[:half])
 
 
 def changes(items: Sequence[str]) -> list[str]:
-    """The items without those that repeat the one before: a sorted column has as many as it has values."""
+    """Returns the items without those that repeat the one before: a sorted column has as many as it has values."""
     return [item for i, item in enumerate(items) if not i or item != items[i - 1]]
 
 
@@ -114,9 +117,10 @@ def _is_number(text: str) -> bool:
 
 
 def numbers_among(kinds: Sequence[str], slots: Sequence[tuple[str, ...]]) -> list[bool]:
-    """Which slots hold numbers rather than codes.
+    """Returns which slots hold numbers rather than codes.
 
-    No leading zeros, and a sign, a currency or decimals beside them, or two slots of digits whose lengths vary.
+    No leading zeros, and a sign, a currency, decimals or a word after a space beside them, or two slots of digits whose
+    lengths vary.
     """
     plain = [k in ("9", "w") and all(map(_is_number, s)) for k, s in zip(kinds, slots, strict=True)]
     vary = [p and len({len(t) for t in s}) > 1 for p, s in zip(plain, slots, strict=True)]
@@ -127,12 +131,15 @@ def numbers_among(kinds: Sequence[str], slots: Sequence[tuple[str, ...]]) -> lis
         after = tuple(kinds[i + 1 : i + 3])
         beside = before in (SIGN, "$", "€", "£") or after in ((".", kinds[i]), (",", kinds[i]))
         fraction = before in (".", ",") and i > 1 and kinds[i - 2] == kinds[i]
-        found.append(is_plain and not fraction and (beside or (several and (vary[i] or len(slots[i][0]) < 4))))
+        counted = len(after) == 2 and after[0] == " " and after[1] in LETTER_KINDS and (vary[i] or len(slots[i][0]) < 4)
+        found.append(
+            is_plain and not fraction and (beside or counted or (several and (vary[i] or len(slots[i][0]) < 4)))
+        )
     return found
 
 
 def columns_of(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
-    """The texts at each place of tokens of one form."""
+    """Returns the texts at each place of tokens of one form."""
     return list(zip(*rows, strict=True))
 
 
@@ -143,7 +150,7 @@ MOST_SEPARATORS = 3
 
 
 def separators_of(values: Sequence[str]) -> list[str]:
-    """Separators in at least a third of the values, not at their ends, in numbers that vary; the first few."""
+    """Returns separators in at least a third of the values, not at their ends, in numbers that vary; the first few."""
     found: list[str] = []
     for separator in SEPARATORS:
         holding = [v for v in values if separator in v]

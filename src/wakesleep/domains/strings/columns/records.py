@@ -6,7 +6,7 @@ from typing import Any
 from wakesleep.domains.strings.columns.characters import CLASSES, Chars
 from wakesleep.domains.strings.columns.checks import CHECKS, Checked
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
-from wakesleep.domains.strings.columns.concepts import MAKERS, Concept, concept
+from wakesleep.domains.strings.columns.concepts import Concept, concept, is_known
 from wakesleep.domains.strings.columns.counts import Counts
 from wakesleep.domains.strings.columns.dates import Date
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
@@ -23,8 +23,8 @@ DEEPEST = 40
 
 
 def as_record(node: Any) -> Any:
-    """A program, or a part of one, as lists, numbers, texts and dictionaries with a `kind`."""
-    if isinstance(node, Concept) and not node.fitted and node.name in MAKERS:
+    """Returns a program, or a part of one, as lists, numbers, texts and dictionaries with a `kind`."""
+    if isinstance(node, Concept) and not node.fitted and is_known(node.name):
         return {"kind": "Concept", "name": node.name}
     if is_dataclass(node) and not isinstance(node, type):
         return {"kind": type(node).__name__, **{f.name: as_record(getattr(node, f.name)) for f in fields(node)}}
@@ -32,7 +32,7 @@ def as_record(node: Any) -> Any:
 
 
 def from_record(record: Any) -> Node:
-    """The program of a record."""
+    """Returns the program of a record."""
     node = _made(record, 0)
     if not isinstance(node, Node):
         raise Refusal("The stored program is no program: its outermost record has another kind.")
@@ -50,7 +50,7 @@ def _made(record: Any, depth: int) -> Any:
     if kind not in KINDS:
         raise Refusal(f"The stored program has a part of unknown kind {kind!r}.")
     if kind == "Concept" and "body" not in record:
-        if record.get("name") not in MAKERS:
+        if not is_known(str(record.get("name"))):
             raise Refusal(f"The stored program names an unknown concept {record.get('name')!r}.")
         return concept(record["name"])
     try:

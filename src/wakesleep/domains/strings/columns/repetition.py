@@ -4,12 +4,15 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from wakesleep.domains.strings.columns.reading import changes
 
 DISCOUNTS = (0.0, 0.25, 0.5, 0.75, 0.95)
 CONCENTRATIONS = (0.1, 1.0, 10.0, 100.0, 1000.0, 10_000.0)
 CLOSED_PSEUDO_COUNT = 0.5
+RANDOM_DEVIATIONS = 2.0
+"""Standard deviations (Poisson) by which equal neighbours may exceed their expected number in a random order."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,14 @@ class Rows:
     """Counts without rows that repeat the row before: sorted columns say no more than their values do."""
     late_news: int
     """Rows of the second half at which a value is seen for the first time."""
+
+    @cached_property
+    def evidence(self) -> tuple[int, ...]:
+        """The counts that tell how often news comes: of all rows if their order is random, else of `changes`."""
+        n, counts = self.total, self.counts.values()
+        alike = sum(c * (c - 1) for c in counts) / n
+        in_random_order = n - sum(self.changes.values()) <= alike + RANDOM_DEVIATIONS * math.sqrt(alike + 1)
+        return tuple(counts if in_random_order else self.changes.values())
 
     @property
     def total(self) -> int:
@@ -36,7 +47,7 @@ def count_rows(values: Sequence[str]) -> Rows:
 
 
 def log_partition(sizes: Sequence[int], discount: float, concentration: float) -> float:
-    """log of the probability with which a Pitman-Yor process groups rows into values of such counts."""
+    """Returns log p of the grouping of rows into values of such counts by a Pitman-Yor process."""
     n, k = sum(sizes), len(sizes)
     tables = Counter(sizes)
     if discount:
@@ -61,8 +72,8 @@ class News:
 
 
 def pitman_yor(rows: Rows) -> News:
-    """The evidence and the posterior means over the grid."""
-    sizes = tuple(rows.changes.values())
+    """Returns the evidence and the posterior means over the grid."""
+    sizes = rows.evidence
     grid = [(d, t, log_partition(sizes, d, t)) for d in DISCOUNTS for t in CONCENTRATIONS]
     best = max(g[2] for g in grid)
     weights = [math.exp(g[2] - best) for g in grid]
@@ -73,21 +84,21 @@ def pitman_yor(rows: Rows) -> News:
 
 
 def log_closed(rows: Rows) -> float:
-    """log p(rows | a closed list of exactly these values): Dirichlet-multinomial, in order."""
-    sizes = tuple(rows.changes.values())
+    """Returns log p(rows | a closed list of exactly these values): Dirichlet-multinomial, in order."""
+    sizes = rows.evidence
     a, k, n = CLOSED_PSEUDO_COUNT, len(sizes), sum(sizes)
     return math.lgamma(a * k) - math.lgamma(a * k + n) + sum(math.lgamma(a + s) - math.lgamma(a) for s in sizes)
 
 
 def expected_late_news(values: int, rows: int) -> float:
-    """The number of values, of so many alike, that are first seen in the second half of the rows."""
+    """Returns the number of values, of so many alike, that are first seen in the second half of the rows."""
     missed = 1 - 1 / values
     return values * (missed ** (rows / 2) - missed**rows)
 
 
 def may_be_closed(rows: Rows, factor: float) -> bool:
-    """Whether no more news is to be expected: few singletons, and little news in the second half of the rows."""
-    k, moves = len(rows.changes), sum(rows.changes.values())
-    once = sum(c == 1 for c in rows.changes.values())
+    """Returns whether no more news is to be expected: few singletons, little news in the second half of the rows."""
+    k, moves = len(rows.evidence), sum(rows.evidence)
+    once = sum(c == 1 for c in rows.evidence)
     late = max(0.005 * rows.total, expected_late_news(k, moves) + 0.5)
     return moves >= 1.5 * k and once <= 0.15 * factor * moves and rows.late_news <= factor * late

@@ -60,7 +60,7 @@ class Series(Node):
         for part in self.parts:
             if not isinstance(part, Literal):
                 found.append((group, part, {}))
-                group += 1 + re.compile(part.regex).groups
+                group += 1 + groups_in(part.regex)
         return found
 
     def _log_read(self, x: str) -> float:
@@ -101,8 +101,13 @@ class Series(Node):
         return self.parts
 
 
+def groups_in(regex: str) -> int:
+    """Returns the number of capturing groups of a regex, which is compiled only where it may have some."""
+    return re.compile(regex).groups if regex.count("(") > regex.count("(?") + regex.count(r"\(") else 0
+
+
 def series(*parts: Node | str) -> Node:
-    """Parts one after the other; a string stands for itself, and neighbouring literals become one."""
+    """Returns parts one after the other; a string stands for itself, and neighbouring literals become one."""
     found: list[Node] = []
     for part in parts:
         for node in part.parts if isinstance(part, Series) else (Literal(part) if isinstance(part, str) else part,):

@@ -1,20 +1,30 @@
 """The best small program for the texts of one slot: a literal, a run of a class or set, or a list of words."""
 
 import math
+import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 from wakesleep.domains.strings.columns.characters import ALONE, Chars, chars, covering
 from wakesleep.domains.strings.columns.choices import Maybe
+from wakesleep.domains.strings.columns.concepts import concept
 from wakesleep.domains.strings.columns.counts import Counts, exactly, fit_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior
-from wakesleep.domains.strings.columns.reading import changes, settled
+from wakesleep.domains.strings.columns.reading import changes, mask, settled
 from wakesleep.domains.strings.columns.sequences import Series
 from wakesleep.domains.strings.columns.words import Words
 
 MOST_WORDS, MOST_SET, FEWEST_PER_CHARACTER = 24, 8, 4
+FEWEST_FOR_FORMS, FEWEST_HEX_FORMS = 4, 3
+"""Different texts from which their forms are counted, and forms from which letters and digits are mixed anyhow."""
+FEWEST_YEARS, FEWEST_MINUTES, FEWEST_PREFIXED = 3, 4, 4
+"""Different texts from which years, minutes and beginnings with letters are proposed."""
+SHORTEST_WORD = 4
+"""Letters of the longest text of a slot from which its texts are words, whose lengths vary."""
+ROWS_PER_CODE = 6
+"""Rows for each different text from which a list of texts with digits may be closed."""
 NEW_LENGTH = {"narrow": 1.0, "usual": 0.04, "wide": 0.0}
 """Chance of an unseen length above which the range of lengths is widened."""
 NEW_WORD = {"narrow": 0.12, "usual": 0.06, "wide": 0.02}
@@ -29,6 +39,8 @@ class Reading:
 
     weights: Weights
     generality: str = "usual"
+    fits: dict[tuple["Slot", bool], tuple[Node, float]] = field(default_factory=dict, compare=False, repr=False)
+    """The programs found for slots so far: several granularities share slots."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,8 @@ class Slot:
     texts: tuple[str, ...]
     number: bool = False
     """Whether the texts are numbers rather than codes, so that those with fewer digits are to be expected."""
+    after_colon: bool = False
+    """Whether the texts follow a colon, as minutes and seconds do."""
 
     @cached_property
     def table(self) -> Counter[str]:
@@ -77,8 +91,17 @@ def _covers(seen: frozenset[str]) -> tuple[Chars, ...]:
     return tuple(sorted(covering(seen), key=lambda c: c.size)[:4])
 
 
+def covers_of(slot: Slot) -> list[Chars]:
+    """Returns sets that hold every character of a slot, the smallest first.
+
+    Hexadecimal digits mix letters and digits anyhow: where letters always stand at one place they are not proposed.
+    """
+    few_forms = len(slot.table) >= FEWEST_FOR_FORMS and len(set(map(mask, slot.table))) < FEWEST_HEX_FORMS
+    return [c for c in _covers(slot.seen) if not (few_forms and c.classes and c.classes[0].startswith("hex"))]
+
+
 def plain_run(members: Chars, counts: Counts) -> Run:
-    """A run; in the large classes of Unicode most characters are Latin letters or those listed."""
+    """Returns a run; in the large classes of Unicode most characters are Latin letters or those listed."""
     large = next((n for n in members.classes if n in ALONE), None)
     if large is None:
         return Run(members, counts)
@@ -86,13 +109,13 @@ def plain_run(members: Chars, counts: Counts) -> Run:
 
 
 def score(node: Node, slot: Slot, reading: Reading) -> float:
-    """log p(node) + log p(texts | node), less half a log for each fitted parameter."""
+    """Returns log p(node) + log p(texts | node), less half a log for each fitted parameter."""
     log_p = _log_texts(node, slot)
     return log_p + log_prior(node, reading.weights) - 0.5 * free_parameters(node) * math.log(len(slot.texts) + 1)
 
 
 def _log_texts(node: Node, slot: Slot) -> float:
-    """log p(texts | node); for runs, which hold every character seen, from the counts of lengths alone."""
+    """Returns log p(texts | node); for runs, which hold every character seen, from the counts of lengths alone."""
     if isinstance(node, Run) and node.usual is None:
         return sum(k * node.log_length(length) for length, k in slot.lengths.items())
     if isinstance(node, Series) and len(node.parts) == 2 and node.parts[0].fixed:
@@ -105,15 +128,29 @@ def _log_texts(node: Node, slot: Slot) -> float:
 
 
 def fit_slot(slot: Slot, reading: Reading) -> tuple[Node, float]:
-    """The best program for a slot and its score."""
+    """Returns the best program for a slot and its score."""
+    found = reading.fits.get((slot, False))
+    if found is None:
+        found = reading.fits[slot, False] = _fit_slot(slot, reading)
+    return found
+
+
+def _fit_slot(slot: Slot, reading: Reading) -> tuple[Node, float]:
     options = [(node, score(node, slot, reading) + bonus) for node, bonus in _options(slot, reading)]
     return max(options, key=lambda o: o[1])
 
 
 def fit_loosely(slot: Slot, reading: Reading) -> tuple[Node, float]:
-    """A run of any length for letters and digits, of which too few were seen to tell more; else as `fit_slot`."""
+    """Fits a run of any length for letters and digits, of which too few were seen to tell more; else as `fit_slot`."""
     if not all(t.isalnum() for t in slot.table) or not all(slot.table):
         return fit_slot(slot, reading)
+    found = reading.fits.get((slot, True))
+    if found is None:
+        found = reading.fits[slot, True] = _fit_loosely(slot, reading)
+    return found
+
+
+def _fit_loosely(slot: Slot, reading: Reading) -> tuple[Node, float]:
     counts = fit_counts(slot.lengths.elements(), 1, None) if max(slot.lengths) > 1 else exactly(1)
     nodes: list[Node] = [plain_run(c, counts) for c in _covers(slot.seen)[:2]]
     if len(slot.texts[0]) > 1 and all(t[0].isupper() and t[1:].islower() for t in slot.table):
@@ -134,7 +171,7 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
     if not all(slot.table):
         return [(_sometimes(slot), 0.0)]
     counts = counts_of(slot, reading.generality)
-    covers = list(_covers(slot.seen))
+    covers = covers_of(slot)
     if len(slot.seen) <= MOST_SET and slot.characters >= FEWEST_PER_CHARACTER * len(slot.seen) and _closed_set(slot):
         covers.append(chars(extra="".join(slot.seen)))
     found = [(plain_run(c, counts), 0.0) for c in covers]
@@ -143,14 +180,46 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
         found += [(Run(c, counts, slot.shared, habitual), 0.0) for c in covers[:2] if not c.extra]
     if all(c.isupper() for c in {t[0] for t in slot.table}) and any(c.islower() for c in slot.seen):
         found += [(node, 0.0) for node in _capitalised(slot, reading)]
+    found += [(node, 0.0) for node in _clock_and_calendar(slot)]
+    found += [(node, FROZEN[reading.generality]) for node in _prefixed(slot, reading)]
     if _closed_words(slot, reading):
         words = tuple(slot.table)
         found.append((Words(words, tuple(k / len(slot.texts) for k in slot.table.values())), 0.0))
     return found
 
 
+def _clock_and_calendar(slot: Slot) -> list[Node]:
+    """Returns years of four digits, and minutes or seconds after a colon."""
+    if not all(t.isdecimal() and t.isascii() for t in slot.table):
+        return []
+    if slot.lengths.keys() == {4} and len(slot.table) >= FEWEST_YEARS and _all_written(slot, "year"):
+        return [concept("year")]
+    if slot.after_colon and len(slot.table) >= FEWEST_MINUTES and _all_written(slot, "minute or second"):
+        return [concept("minute or second")]
+    return []
+
+
+def _all_written(slot: Slot, name: str) -> bool:
+    return all(concept(name).log_prob(t) > -math.inf for t in slot.table)
+
+
+def _prefixed(slot: Slot, reading: Reading) -> list[Node]:
+    """Returns a beginning up to its last letter, where letters and digits follow: `0x1f3a`."""
+    start = _UP_TO_LETTER.match(slot.shared)
+    if start is None or len(start[0]) < 2 or len(slot.table) < FEWEST_PREFIXED or not any(map(str.isdigit, slot.seen)):
+        return []
+    rest = Slot(tuple(t[len(start[0]) :] for t in slot.texts))
+    if not all(rest.table):
+        return []
+    counts = counts_of(rest, reading.generality)
+    return [Series((Literal(start[0]), plain_run(c, counts))) for c in covers_of(rest)[:2]]
+
+
+_UP_TO_LETTER = re.compile(r"[0-9A-Za-z]*[A-Za-z]")
+
+
 def _sometimes(slot: Slot) -> Node:
-    """One of a few texts, or nothing: signs."""
+    """Returns one of a few texts, or nothing: signs."""
     texts = [t for t in slot.table if t]
     there = len(slot.texts) - slot.table[""]
     part: Node = Literal(texts[0])
@@ -160,14 +229,15 @@ def _sometimes(slot: Slot) -> Node:
 
 
 def counts_of(slot: Slot, generality: str) -> Counts:
-    """The counts of a slot: numbers may have fewer digits, letters of several lengths may have others near them."""
+    """Returns the counts of a slot: numbers may have fewer digits, letters of several lengths others near them."""
     if generality == "narrow":
         return slot_counts(slot.lengths, generality)
     low, high = min(slot.lengths), max(slot.lengths)
     if slot.number:
         counts = slot_counts(slot.lengths, generality)
         return fit_counts(slot.lengths.elements(), 1, counts.high) if high > 1 else counts
-    if len(slot.lengths) >= 3 and not any(c.isdigit() for c in slot.seen):
+    words = len(slot.lengths) == 2 and high >= SHORTEST_WORD and any(c.islower() for c in slot.seen)
+    if (len(slot.lengths) >= 3 or words) and not any(c.isdigit() for c in slot.seen):
         widened = slot_counts(slot.lengths, generality)
         if widened.high is None:
             return widened
@@ -178,7 +248,7 @@ def counts_of(slot: Slot, generality: str) -> Counts:
 
 
 def _capitalised(slot: Slot, reading: Reading) -> list[Node]:
-    """A capital letter, then a run of the rest, where every text begins with one."""
+    """Returns a capital letter, then a run of the rest, where every text begins with one."""
     rest = Slot(tuple(t[1:] for t in slot.texts))
     if not rest.seen:
         return []
@@ -188,20 +258,22 @@ def _capitalised(slot: Slot, reading: Reading) -> list[Node]:
 
 
 def fit_capital(slot: Slot) -> Run:
-    """One capital letter, of the narrowest class."""
+    """Returns one capital letter, of the narrowest class."""
     return Run(_covers(frozenset(t[0] for t in slot.table))[0], exactly(1))
 
 
 def _closed_set(slot: Slot) -> bool:
-    """Whether every character occurs twice at least and early, so that another one is not to be expected."""
+    """Returns whether every character occurs twice at least and early, so that another one is not to be expected."""
     seen = Counter("".join(slot.texts))
     half = "".join(slot.texts[: (len(slot.texts) + 1) // 2])
     return min(seen.values()) > 1 and slot.seen <= set(half)
 
 
 def _closed_words(slot: Slot, reading: Reading) -> bool:
-    """Whether no new word is to be expected, by Good and Turing (singletons over changes) and in row order."""
+    """Returns whether no new word is to be expected, by Good and Turing (singletons over changes) and in row order."""
     if len(slot.table) > MOST_WORDS or not settled(slot.texts):
+        return False
+    if any(map(str.isdecimal, slot.seen)) and len(slot.texts) < ROWS_PER_CODE * len(slot.table):
         return False
     table = Counter(changes(slot.texts))
     total = sum(table.values())
@@ -210,7 +282,7 @@ def _closed_words(slot: Slot, reading: Reading) -> bool:
 
 
 def slot_counts(lengths: Counter[int], generality: str) -> Counts:
-    """A distribution of lengths: the range seen, widened where new lengths are to be expected."""
+    """Returns a distribution of lengths: the range seen, widened where new lengths are to be expected."""
     low, high = min(lengths), max(lengths)
     if low == high:
         return exactly(low)

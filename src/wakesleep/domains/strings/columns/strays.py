@@ -1,9 +1,9 @@
 """Values of a column that its explanation leaves out, because they were not written by what wrote the others."""
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from itertools import groupby
 
 import numpy as np
 
@@ -43,15 +43,24 @@ def _lone(texts: Sequence[str], posterior: Posterior, infer: Callable[[list[str]
 
 def _form(value: str) -> str:
     """Returns the kinds of characters of a value, runs of one kind as one."""
-    return "".join(kind for kind, _ in groupby(map(_kind, value)))
+    return _RUN.sub(r"\1", value.translate(_KINDS))
 
 
-def _kind(c: str) -> str:
-    return "9" if c.isdigit() else "A" if c.isupper() else "a" if c.isalpha() else c
+class _Kinds(dict[int, str]):
+    """Kinds of characters for `str.translate`: a digit is 9, a capital A, another letter a; others are themselves."""
+
+    def __missing__(self, code: int) -> str:
+        c = chr(code)
+        self[code] = found = "9" if c.isdigit() else "A" if c.isupper() else "a" if c.isalpha() else c
+        return found
+
+
+_KINDS = _Kinds()
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
 def _is_narrow(others: Posterior, stray: str) -> bool:
-    """Whether the programs of the others write all of these, not the stray, and gain much on a model of characters."""
+    """Returns whether the programs of the others write all these, not the stray, and gain much on a character model."""
     program, values = others.entries[0].program, list(others.rows.counts)
     log_p = np.array(program.log_probs(values))
     if program.log_prob(stray) > -math.inf or not np.isfinite(log_p).all():

@@ -22,7 +22,7 @@ SEPARATORS = {
 
 
 def describe(node: Node) -> str:
-    """What a program writes; "free text" where saying it would take a paragraph."""
+    """Returns what a program writes; "free text" where saying it would take a paragraph."""
     found = _said(node)
     if len(found) <= LONGEST_DESCRIPTION:
         return found
@@ -30,7 +30,7 @@ def describe(node: Node) -> str:
 
 
 def is_free(node: Node) -> bool:
-    """Whether a program has no more form than words between spaces, or more than four forms."""
+    """Returns whether a program has no more form than words between spaces, or more than four forms."""
     match node:
         case Either(branches, _):
             return len(branches) > 4 or any(map(is_free, branches))
@@ -100,7 +100,7 @@ def _words(node: Words) -> str:
 
 
 def _sequence(parts: tuple[Node, ...]) -> str:
-    """Parts joined by "then"; a capital and small letters become a capitalised word."""
+    """Returns parts joined by "then"; a capital and small letters become a capitalised word."""
     found: list[str] = []
     i = 0
     while i < len(parts):
@@ -122,7 +122,7 @@ def _capitalised(first: Node, rest: Node) -> bool:
 
 
 def notes(node: Node) -> list[str]:
-    """What all values had in common so far, without being part of the pattern."""
+    """Returns what all values had in common so far, without being part of the pattern."""
     found = []
     if isinstance(node, Run) and node.habit:
         found.append(

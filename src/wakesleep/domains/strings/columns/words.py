@@ -98,7 +98,7 @@ class Words(Node):
 
 
 def words_regex(words: Sequence[str]) -> str:
-    """A regex of some words: brackets where they differ in one character at an end, else alternatives."""
+    """Returns a regex of some words: brackets where they differ in one character at an end, else alternatives."""
     if len(words) == 1:
         return escape(words[0])
     if all(len(w) == 1 for w in words):
@@ -113,7 +113,7 @@ def words_regex(words: Sequence[str]) -> str:
 
 
 def _shared(words: Sequence[str]) -> str:
-    """The beginning that all words share."""
+    """Returns the beginning that all words share."""
     low, high = min(words), max(words)
     k = 0
     while k < len(low) and k < len(high) and low[k] == high[k]:

@@ -1,6 +1,7 @@
 """The features of a value beside a column: what is news in it, at which levels, and how rare such news is there."""
 
 import base64
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,25 +9,30 @@ from typing import Any
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge import levels
+from wakesleep.domains.strings.columns.judge.keys import Keys, read_keys
 from wakesleep.domains.strings.columns.judge.near import EVENTS, Near
 from wakesleep.domains.strings.columns.judge.news import (
     Rates,
     Rows,
+    bag_level,
+    count_new,
+    fewest,
     measure,
     rate,
     read_rows,
-    set_level,
     single_level,
     thinned,
 )
 from wakesleep.domains.strings.columns.judge.ngrams import SCORES, Steps
-from wakesleep.domains.strings.columns.judge.program import NAMES
+from wakesleep.domains.strings.columns.judge.program import NAMES, no_program
 
 MOST_DISTINCT = 1000
 """Distinct values that the levels are fitted on."""
 MOST_KNOWN = 20_000
 """Distinct values that are known by their digests besides."""
 DIGEST_BYTES = 8
+MOST_SUMMARISED = 500
+"""Distinct values whose kinds of characters are counted for the features of the column."""
 LEVELS = (*levels.SINGLE, *levels.MULTIPLE)
 RARE = tuple(
     LEVELS.index(x)
@@ -34,10 +40,12 @@ RARE = tuple(
               "marks", "words", "characters", "pair", "triple", "form pair", "word form", "word")
 )  # fmt: skip
 """Levels at which a known but rare key is a feature."""
-_PAIR, _TRIPLE, _FOUR, _WORD = map(LEVELS.index, ("pair", "triple", "four letters", "folded word"))
-_FORM = LEVELS.index("form")
-COUNTED = (_PAIR, _TRIPLE, _FOUR, _WORD)
+PLACE = {level: i for i, level in enumerate(LEVELS)}
+COUNTED_LEVELS = ("pair", "triple", "four letters", "folded word")
+COUNTED = tuple(map(LEVELS.index, COUNTED_LEVELS))
 """Levels at which the number of new keys is a feature."""
+MOST_VALUES, MOST_CHARACTERS = 4096, 100_000
+"""Values and characters whose features are computed at a time."""
 
 
 COLUMN_NAMES = (
@@ -50,7 +58,7 @@ EXTRA_NAMES = (
 
 
 def feature_names() -> list[str]:
-    """The name of each feature as `group: what`: those of `Column.assemble`, then those of the program."""
+    """Returns the name of each feature as `group: what`: those of `Column.assemble`, then those of the program."""
     groups = {
         "fresh": LEVELS, "rows": LEVELS, "alone": LEVELS, "known": LEVELS, "rare": [LEVELS[i] for i in RARE],
         "near rate": EVENTS, "near": EVENTS, "steps": SCORES, "new": [LEVELS[i] for i in COUNTED],
@@ -60,7 +68,7 @@ def feature_names() -> list[str]:
 
 
 def digest(value: str) -> bytes:
-    """A short hash by which a value is known again."""
+    """Returns a short hash by which a value is known again."""
     return bytes.fromhex(levels.digest(value))
 
 
@@ -70,23 +78,31 @@ class Column:
     def __init__(self, rows: Rows, total: int, others: frozenset[bytes], rates: Rates | None = None) -> None:
         self.rows, self.total, self.others, self.distinct = rows, total, others, len(rows.values)
         self.counts = dict(zip(rows.values, rows.counts.tolist(), strict=True))
-        keys = list(map(levels.keys_of, rows.values))
-        sets = list(zip(*[k.sets for k in keys], strict=True))
-        known = [single_level(rows.first, some) for some in zip(*[k.single for k in keys], strict=True)]
-        known += [set_level(rows.first, some) for some in sets]
-        self.known = [k.keys for k in known]
+        keys = read_keys(rows.values, grouped=False)
+        single = {**keys.own.single, **keys.forms.single}
+        bags = {**keys.own.bags, **keys.forms.bags}
+        known = [single_level(rows.first, single[x]) for x in levels.SINGLE]
+        known += [bag_level(rows.first, bags[x]) for x in levels.MULTIPLE]
+        self.known = {x: k.keys for x, k in zip(LEVELS, known, strict=True)}
         self.birth, self.shared = (np.stack([getattr(k, x) for k in known], axis=1) for x in ("birth", "shared"))
         self.rates = rates or measure(rows, self.birth, self.shared)
-        self.near = Near(rows.values, sets[_WORD - len(levels.SINGLE)], self.known[_WORD])
-        self.steps = Steps(self.known[_TRIPLE], self.known[_PAIR])
-        self.ranks = self.steps.fit([k.marked for k in keys])
+        self.near = Near(rows.values, keys.forms, self.known["folded word"])
+        self.steps = Steps(self.known["triple"], self.known["pair"])
+        self.ranks = self.steps.fit(keys.forms)
         lengths = np.array([len(v) for v in rows.values])
         self.shortest, self.longest = int(lengths.min()), int(lengths.max())
-        self.summary = self._summary(lengths, [str(k.single[_FORM]) for k in keys])
+        self.summary = self._summary(lengths)
+        self._rareness = _nats(rate(np.arange(self.distinct + 1), self.distinct))
+        self._surprise = -np.log(np.maximum(self.rates.fresh, self.rates.alone))
+        self._nats = {
+            "fresh": _nats(self.rates.fresh), "rows": _nats(self.rates.rows), "alone": _nats(self.rates.alone),
+            "known": _nats(1 - self.rates.alone),
+            "near": _nats(rate(self.near.inside.sum(0), len(self.near.inside))),
+        }  # fmt: skip
 
     @classmethod
     def fit(cls, values: Sequence[str]) -> "Column":
-        """The column of values in row order."""
+        """Returns the column of values in row order."""
         whole = read_rows(values)
         rows = thinned(whole, MOST_DISTINCT)
         kept = set(rows.values)
@@ -95,11 +111,18 @@ class Column:
         return cls(rows, len(values), others)
 
     def knows(self, value: str) -> bool:
-        """Whether the value was fitted on."""
-        return value in self.counts or (bool(self.others) and digest(value) in self.others)
+        """Returns whether the value was fitted on."""
+        return self.know([value])[0]
+
+    def know(self, values: Sequence[str]) -> list[bool]:
+        """Returns whether each value was fitted on."""
+        counts, others = self.counts, self.others
+        if not others:
+            return [v in counts for v in values]
+        return [v in counts or digest(v) in others for v in values]
 
     def as_dict(self) -> dict[str, Any]:
-        """The column as JSON: distinct values with counts and first rows, rates, digests of further values."""
+        """Returns the column as JSON: distinct values with counts and first rows, rates, digests of further values."""
         rows = self.rows
         return {
             "values": rows.values, "counts": rows.counts.tolist(), "first": rows.first.tolist(), "total": self.total,
@@ -108,7 +131,7 @@ class Column:
 
     @classmethod
     def restore(cls, given: Mapping[str, Any]) -> "Column":
-        """The column that `as_dict` described."""
+        """Returns the column that `as_dict` described."""
         values, counts, first = list(given["values"]), np.array(given["counts"]), np.array(given["first"])
         alike = 0 < len(set(values)) == len(values) == len(counts) == len(first)
         if not alike or not all(isinstance(v, str) for v in values) or counts.min() < 1 or int(given["total"]) < 1:
@@ -118,9 +141,10 @@ class Column:
         rows = Rows(values, first.astype(int), counts.astype(int), int(counts.sum()), np.zeros(0, int))
         return cls(rows, int(given["total"]), others, Rates.restore(given["rates"], len(LEVELS)))
 
-    def _summary(self, lengths: np.ndarray, forms: list[str]) -> np.ndarray:
-        """Features of the column alone."""
-        text = "".join(forms[:: 1 + len(forms) // 500])
+    def _summary(self, lengths: np.ndarray) -> np.ndarray:
+        """Returns features of the column alone."""
+        some = self.rows.values[:: 1 + self.distinct // MOST_SUMMARISED]
+        text = levels.form_of("".join([v[: levels.LONGEST] for v in some]))
         size = max(len(text), 1)
         kinds = [text.count(c) / size for c in (levels.SMALL, levels.CAPITAL, levels.DIGIT, levels.CASELESS, " ")]
         once = float((self.rows.counts == 1).sum())
@@ -130,37 +154,58 @@ class Column:
             math.log1p(lengths.mean()), math.log1p(lengths.std()), *kinds,
         ])  # fmt: skip
 
-    def features(self, values: Sequence[str]) -> np.ndarray:
-        """One row of features for each value, as if it were new."""
-        shared = np.zeros((len(values), len(LEVELS)))
-        near = np.zeros((len(values), len(EVENTS)))
-        steps = np.zeros((len(values), len(SCORES)))
-        new = np.zeros((len(values), len(COUNTED)))
-        count = len(levels.SINGLE)
-        for i, value in enumerate(values):
-            single, sets, marked = levels.keys_of(value)
-            found = [known.get(k, 0) for k, known in zip(single, self.known, strict=False)]
-            for some, known in zip(sets, self.known[count:], strict=True):
-                all_known = some <= known.keys()
-                found.append(min(map(known.__getitem__, some), default=self.distinct) if all_known else 0)
-            shared[i] = found
-            near[i] = self.near.events(value, sets[_WORD - count])
-            steps[i] = self.steps.ranked(self.steps.scores(marked))
-            new[i] = [sum([k not in self.known[j] for k in sets[j - count]]) if not found[j] else 0 for j in COUNTED]
-        return self.assemble(shared == 0, shared, near, steps, new, list(values))
+    def features(self, values: Sequence[str], beside: np.ndarray | None = None) -> np.ndarray:
+        """Returns one row of features for each value, as if it were new; then those given beside them."""
+        if beside is None:
+            beside = np.zeros((len(values), 0), np.float32)
+        size = np.minimum([len(v) for v in values], levels.LONGEST)
+        part = np.maximum(np.arange(len(values)) // MOST_VALUES, np.cumsum(size) // MOST_CHARACTERS)
+        cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(values)]
+        if len(cuts) == 2:
+            return self._features(values, beside)
+        return np.concatenate([self._features(values[i:j], beside[i:j]) for i, j in itertools.pairwise(cuts)])
+
+    def _features(self, values: Sequence[str], beside: np.ndarray) -> np.ndarray:
+        """Returns the features of some values at once."""
+        keys = read_keys(values, grouped=True)
+        group = keys.group
+        shared = self._shared(keys.own) + self._shared(keys.forms)[group]
+        new = np.stack([
+            count_new(self.known[x], keys.forms.bags[x], keys.forms.count) for x in COUNTED_LEVELS
+        ], axis=1)[group]  # fmt: skip
+        near = self.near.events(values, keys.forms, group)
+        steps = self.steps.ranked(self.steps.scores(keys.forms))[group]
+        return self.assemble(shared == 0, shared, near, steps, new, values, beside)
+
+    def _shared(self, keys: Keys) -> np.ndarray:
+        """Returns how many distinct values of the column share the rarest key, at each level of the keys; else zero."""
+        found = np.zeros((keys.count, len(LEVELS)), np.int32)
+        for level, hashes in keys.single.items():
+            found[:, PLACE[level]] = self.known[level].find(hashes)
+        for level, bag in keys.bags.items():
+            sizes = np.bincount(bag.owner, minlength=keys.count)
+            found[:, PLACE[level]] = fewest(self.known[level], bag, sizes, self.distinct)
+        return found
+
+    def new_levels(self, value: str) -> frozenset[str]:
+        """Returns the levels at which a value is news."""
+        keys = read_keys([value], grouped=False)
+        shared = self._shared(keys.own) + self._shared(keys.forms)
+        return frozenset(x for x, count in zip(LEVELS, shared[0].tolist(), strict=True) if not count)
 
     def seen_once(self) -> tuple[np.ndarray, list[str]]:
-        """The features of the values that one row has, each beside all other values, and those values."""
+        """Returns the features of the values that one row has, each beside all other values, and those values."""
         return self._inside(np.flatnonzero(self.rows.counts == 1), self.shared == 1)
 
     def _inside(self, chosen: np.ndarray, news: np.ndarray) -> tuple[np.ndarray, list[str]]:
-        """The features of some of the column's own values, given what is news in each."""
+        """Returns the features of some of the column's own values, given what is news in each."""
         values = [self.rows.values[i] for i in chosen.tolist()]
         shared = np.maximum(self.shared[chosen] - 1, 0)
-        return self.assemble(news[chosen], shared, self.near.inside[chosen], self.ranks[chosen], None, values), values
+        known = news[chosen], shared, self.near.inside[chosen], self.ranks[chosen]
+        return self.assemble(*known, None, values, no_program(len(values))), values
 
     def backtest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        """Features of values that were new in the second half of the rows, and the shares of its rows they stand for.
+        """Returns features of values that were new in the second half of the rows, and the shares of its rows they are.
 
         At most `most` of them, evenly spaced; news is told by the first half, the rest by all other values.
         """
@@ -178,29 +223,36 @@ class Column:
         near: np.ndarray,
         steps: np.ndarray,
         new: np.ndarray | None,
-        values: list[str],
+        values: Sequence[str],
+        beside: np.ndarray,
     ) -> np.ndarray:
-        """The feature matrix from what is news, how many values share the rarest key, events, ranks and counts."""
-        e = news.astype(float)
-        if new is None:
-            new = e[:, COUNTED]
-        rates = self.rates
-        parts = [
-            e * -np.log(rates.fresh),
-            e * -np.log(rates.rows),
-            e * -np.log(rates.alone),
-            (1 - e) * -np.log1p(-rates.alone),
-        ]
-        rare = (1 - e[:, RARE]) * -np.log(rate(shared[:, RARE], self.distinct))
-        surprise = e * -np.log(np.maximum(rates.fresh, rates.alone))
-        near_rate = rate(self.near.inside.sum(0), len(self.near.inside))
-        size = np.array([len(v) for v in values])
+        """Returns the features from what is news, how many values share the rarest key, events, ranks and counts."""
+        e, near = news.astype(np.float32), near.astype(np.float32)
+        surprise = e * self._surprise.astype(np.float32)
+        rare = self._rareness[shared[:, RARE]]
+        rare[news[:, RARE]] = 0
+        parts = (
+            e * self._nats["fresh"], e * self._nats["rows"], e * self._nats["alone"], (1 - e) * self._nats["known"],
+            rare, near * self._nats["near"], near, steps, np.log1p(e[:, COUNTED] if new is None else new),
+            surprise.max(1)[:, None], (news @ self._surprise)[:, None] / 10, news.mean(1)[:, None] * 3,
+            self._extra(values), np.broadcast_to(self.summary, (len(values), len(self.summary))), beside,
+        )  # fmt: skip
+        found = np.empty((len(values), sum(p.shape[1] for p in parts)), np.float32)
+        np.concatenate(parts, axis=1, out=found, casting="same_kind")
+        return found
+
+    def _extra(self, values: Sequence[str]) -> np.ndarray:
+        """Returns features of values by their lengths and ends, and whether they are marks of missing values."""
+        stripped = [v.strip() for v in values]
+        size = np.fromiter(map(len, values), np.int64, len(values))
         over, under = np.maximum(size - self.longest, 0), np.maximum(self.shortest - size, 0)
-        extra = np.stack([
-            surprise.max(1), surprise.sum(1) / 10, e.mean(1) * 3, np.log1p(size), np.log1p(over), np.log1p(under),
-            (over > 0) * math.log(self.distinct + 1), (under > 0) * math.log(self.distinct + 1),
-            [float(levels.is_null_mark(v)) for v in values], [float(v != v.strip()) for v in values],
+        return np.stack([
+            np.log1p(size), np.log1p(over), np.log1p(under), (over > 0) * math.log(self.distinct + 1),
+            (under > 0) * math.log(self.distinct + 1), levels.null_marks(stripped),
+            size != np.fromiter(map(len, stripped), np.int64, len(values)),
         ], axis=1)  # fmt: skip
-        whole = np.broadcast_to(self.summary, (len(values), len(self.summary)))
-        both = [*parts, rare, near * -np.log(near_rate), near, steps, np.log1p(new), extra, whole]
-        return np.concatenate(both, axis=1).astype(np.float32)
+
+
+def _nats(p: np.ndarray) -> np.ndarray:
+    """Returns the negative logarithms of probabilities."""
+    return np.asarray(-np.log(p)).astype(np.float32)

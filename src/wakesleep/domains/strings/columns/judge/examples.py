@@ -73,7 +73,7 @@ def describe(
 
 
 def ways(values: list[str], draw: random.Random) -> Iterator[tuple[str, list[str], list[str]]]:
-    """A column cut into values to fit and later values, by name of the way: halves, few values, windows."""
+    """Returns a column cut into values to fit and later values, by name of the way: halves, few values, windows."""
     half = len(values) // 2
     before, later = values[:half], values[half:]
     shuffled = draw.sample(values, len(values))
@@ -92,7 +92,7 @@ def ways(values: list[str], draw: random.Random) -> Iterator[tuple[str, list[str
 
 
 def derived(columns: Table, draw: random.Random) -> Table:
-    """New columns made of those of a table: in one case, with a prefix, one word of each value, two columns joined."""
+    """Makes new columns of those of a table: in one case, with a prefix, one word of each value, two columns joined."""
     found = {}
     for name, values in columns.items():
         made = _changed(values, draw.choice(list(columns.values())), draw)
@@ -102,7 +102,7 @@ def derived(columns: Table, draw: random.Random) -> Table:
 
 
 def _changed(values: list[str], others: list[str], draw: random.Random) -> list[str]:
-    """The values changed in one of eight ways."""
+    """Returns the values changed in one of eight ways."""
     mark, prefix, way = draw.choice("-_/: "), draw.choice(["ID", "x", "No. ", "A-", "2020/"]), draw.randrange(8)
     if way == 7:
         return [a + mark + b for a, b in zip(values, others, strict=False)]
@@ -119,7 +119,7 @@ def _changed(values: list[str], others: list[str], draw: random.Random) -> list[
 
 
 def of_tables(tables: dict[str, Table], concepts: list[list[str]]) -> Iterator[Examples]:
-    """The examples of every text column of every table, and of a column derived of each in one way."""
+    """Returns the examples of every text column of every table, and of a column derived of each in one way."""
     for table, columns in tables.items():
         draw = random.Random(f"examples of {table}")
         for name, whole in (columns | derived(columns, draw)).items():
@@ -138,7 +138,7 @@ def of_tables(tables: dict[str, Table], concepts: list[list[str]]) -> Iterator[E
 
 
 def _stranger(table: str, tables: dict[str, Table], concepts: list[list[str]], draw: random.Random) -> str:
-    """A value of a column of another table, or of a concept."""
+    """Returns a value of a column of another table, or of a concept."""
     others = [t for t in tables if t != table]
     if draw.random() < 0.5 or not others:
         return draw.choice(draw.choice(concepts))
@@ -146,7 +146,7 @@ def _stranger(table: str, tables: dict[str, Table], concepts: list[list[str]], d
 
 
 def of_concepts(concepts: list[list[str]], seed: int = 5) -> Iterator[Examples]:
-    """The examples of the string concepts, each fitted on two numbers of its ten values."""
+    """Returns the examples of the string concepts, each fitted on two numbers of its ten values."""
     draw = random.Random(seed)
     for i, concept in enumerate(concepts):
         own = set(concept)
@@ -170,7 +170,7 @@ def write_examples(path: Path, examples: Sequence[Examples]) -> None:
 
 
 def read_examples(path: Path) -> list[Examples]:
-    """The examples that `write_examples` wrote."""
+    """Returns the examples that `write_examples` wrote."""
     arrays = [f.name for f in fields(Examples) if f.type is np.ndarray]
     with np.load(path, allow_pickle=False) as given:
         ends = np.cumsum(given["lengths"], axis=0)[:-1]

@@ -26,14 +26,14 @@ class Settings:
     epochs: int = 5
     batch: int = 2048
     rate: float = 3e-3
-    decay: float = 1e-4
+    decay: float = 1e-3
     concept_weight: float = 0.15
     stranger_weight: float = 0.5
     seed: int = 0
 
 
 def stacked(examples: Sequence[Examples], settings: Settings) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, labels and a weight for each head: half of a column's weight is on its rows, half on mistakes."""
+    """Returns features, labels and a weight for each head: half of a column's weight is on rows, half on mistakes."""
     xs, ys, ws = [], [], []
     for e in examples:
         whole = np.array([1.0, settings.stranger_weight]) * (1.0 if e.table else settings.concept_weight) / 2
@@ -47,7 +47,7 @@ def stacked(examples: Sequence[Examples], settings: Settings) -> tuple[np.ndarra
 
 
 def fit_net(examples: Sequence[Examples], settings: Settings, columns: np.ndarray | None = None) -> Net:
-    """The network of least weighted log-loss; with `columns`, other features are held at zero."""
+    """Returns the network of least weighted log-loss; with `columns`, other features are held at zero."""
     features, labels, weights = stacked(examples, settings)
     draw = np.random.default_rng(settings.seed)
     mean, scale = features.mean(0), 1 / (features.std(0) + 1e-2)
@@ -68,7 +68,7 @@ def fit_net(examples: Sequence[Examples], settings: Settings, columns: np.ndarra
 
 
 def gradient(p: list[np.ndarray], x: np.ndarray, y: np.ndarray, w: np.ndarray, decay: float) -> list[np.ndarray]:
-    """The gradient of the mean weighted log-loss and of half the squared weights times `decay`."""
+    """Returns the gradient of the mean weighted log-loss and of half the squared weights times `decay`."""
     units = np.maximum(x @ p[0] + p[1], 0)
     log_odds = np.clip(units @ p[2] + x @ p[3] + p[4], -30, 30)
     error = ((1 / (1 + np.exp(-log_odds)) - y[:, None]) * w / len(y)).astype(np.float32)
@@ -98,18 +98,18 @@ class Adam:
 
 
 def judged(net: Callable[[np.ndarray], np.ndarray], example: Examples) -> Alarm:
-    """The legitimate values of a column as the judge sees them."""
+    """Returns the legitimate values of a column as the judge sees them."""
     return net(example.legitimate)[:, 0] - offset(net, example), example.weights
 
 
 def offset(net: Callable[[np.ndarray], np.ndarray], example: Examples) -> float:
-    """The offset of a column's threshold."""
+    """Returns the offset of a column's threshold."""
     late, once = own_log_odds(net, example.later), own_log_odds(net, example.once)
     return offset_of((late, example.later_weights), (once, example.once_weights), example.rows)
 
 
 def thresholds(alarms: Sequence[Alarm]) -> np.ndarray:
-    """For each share of `ALARMS`, the log-odds above which its mean share of rows over columns lies."""
+    """Returns, for each share of `ALARMS`, the log-odds above which its mean share of rows over columns lies."""
     found = []
     for allowed in ALARMS.values():
         low, high = -15.0, 15.0

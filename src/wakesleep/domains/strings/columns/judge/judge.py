@@ -22,6 +22,8 @@ MOST_LEFT_OUT, MOST_LEFT_OUT_OF = 5, 60
 LEAST_ROWS = 20
 """Rows from which values fitted on may be oddities."""
 MOST_CACHED = 200_000
+MOST_AT_A_TIME = 4096
+"""Values that are judged at a time."""
 VERSION = 1
 Alarm = tuple[np.ndarray, np.ndarray]
 """Log-odds of values, and the shares of rows that they stand for."""
@@ -37,14 +39,14 @@ USUAL_OFFSET, USUAL_ROWS = 0.4, 100
 
 
 def reached(log_odds: np.ndarray, weights: np.ndarray) -> float:
-    """The log-odds that `OWN_SHARE` of the rows stay below, between -1 and 3; -1 where all do."""
+    """Returns the log-odds that `OWN_SHARE` of the rows stay below, between -1 and 3; -1 where all do."""
     order = np.argsort(-log_odds)
     above = np.cumsum(weights[order]) > 1 - OWN_SHARE
     return float(np.clip(log_odds[order][np.argmax(above)], -1, 3)) if above.any() else -1.0
 
 
 def offset_of(late: Alarm, once: Alarm, rows: int) -> float:
-    """How far a column's threshold is raised, by what its own rows reach and by how far they drift.
+    """Returns how far a column's threshold is raised, by what its own rows reach and by how far they drift.
 
     `late` are values new in the second half beside the first, `once` those seen once beside all others.
     """
@@ -65,11 +67,11 @@ class Judge:
         self._cache: dict[str, tuple[float, float]] = {}
 
     def evidence(self, values: Sequence[Any]) -> np.ndarray:
-        """The log-odds that each value is a legitimate later value rather than a damaged or a foreign one."""
+        """Returns the log-odds that each value is a legitimate later value rather than a damaged or a foreign one."""
         return self._evidence(values)[:, 0]
 
     def accepts(self, values: Sequence[Any], share: float | None = 0.97) -> np.ndarray:
-        """Whether each value is accepted, so that about `share` of the later legitimate rows of columns are.
+        """Returns whether each value is accepted, so that about `share` of the later legitimate rows of columns are.
 
         With None, so that the fewest errors are made between members and values of other columns.
         """
@@ -79,38 +81,49 @@ class Judge:
         return self.evidence(values) >= self.threshold(share)
 
     def threshold(self, share: float) -> float:
-        """The evidence from which a value is accepted."""
+        """Returns the evidence from which a value is accepted."""
         return -self.offset - self.weights.threshold(share)
 
     def why(self, value: Any) -> str:
-        """One short phrase: what is news in the value, or where it was seen."""
+        """Returns one short phrase: what is news in the value, or where it was seen."""
         _require_texts([value])
         return reason(self.column, value)
 
     def _evidence(self, values: Sequence[Any]) -> np.ndarray:
-        """The evidence against each of the heads, from the cache where the value was judged before."""
+        """Returns the evidence against each of the heads, from the cache where the value was judged before."""
         _require_texts(values)
         cache = self._cache
         new = [v for v in dict.fromkeys(values) if v not in cache]
         if len(cache) + len(new) > MOST_CACHED:
             cache.clear()
             new = list(dict.fromkeys(values))
-        known = [v for v in new if self.column.knows(v)]
-        cache.update((v, (-self.oddities[v],) * 2 if v in self.oddities else (KNOWN_EVIDENCE,) * 2) for v in known)
-        if unknown := [v for v in new if not self.column.knows(v)]:
-            found = -self.weights.net(features_of(self.column, self.program, unknown))
-            cache.update(zip(unknown, map(tuple, np.minimum(found, KNOWN_EVIDENCE).tolist()), strict=True))
-        return np.array([cache[v] for v in values], float).reshape(len(values), 2)
+        found = self._judge(new)
+        cache.update(zip(new, zip(*found.T.tolist(), strict=True), strict=True))
+        return found if len(new) == len(values) else np.array([cache[v] for v in values], float).reshape(-1, 2)
+
+    def _judge(self, values: list[str]) -> np.ndarray:
+        """Returns the evidence of different values against each of the heads."""
+        found = np.full((len(values), 2), KNOWN_EVIDENCE)
+        known = np.array(self.column.know(values), bool)
+        if self.oddities:
+            for i in np.flatnonzero(known).tolist():
+                found[i] = -self.oddities.get(values[i], -KNOWN_EVIDENCE)
+        unknown = np.flatnonzero(~known)
+        for start in range(0, len(unknown), MOST_AT_A_TIME):
+            some = unknown[start : start + MOST_AT_A_TIME]
+            features = features_of(self.column, self.program, [values[i] for i in some.tolist()])
+            found[some] = np.minimum(-self.weights.net(features), KNOWN_EVIDENCE)
+        return found
 
     def as_dict(self) -> dict[str, Any]:
-        """The judge as JSON; `restore` gives one that judges alike."""
+        """Returns the judge as JSON; `restore` gives one that judges alike."""
         program = None if self.program is None else self.program.as_dict()
         whole = {"version": VERSION, "column": self.column.as_dict(), "program": program}
         return whole | {"offset": self.offset, "oddities": self.oddities}
 
 
 def fit(values: Sequence[Any], posterior: Any = None, weights: Weights | None = None) -> Judge:
-    """The judge of a column, from its values in row order and, if there is one, the posterior over its programs."""
+    """Fits the judge of a column to its values in row order and, if there is one, the posterior over its programs."""
     _require_texts(values)
     if not len(values):
         raise Refusal("A judge needs at least one value of the column, but none was given.")
@@ -128,7 +141,7 @@ def fit(values: Sequence[Any], posterior: Any = None, weights: Weights | None = 
 def find_oddities(
     column: Column, weights: Weights, alone: Mapping[str, float], values: Sequence[str]
 ) -> dict[str, float]:
-    """The values seen once that would be called errors beside the others, with their log-odds.
+    """Returns the values seen once that would be called errors beside the others, with their log-odds.
 
     In a column of few distinct values a value weighs in its own rates: the strangest are judged without themselves.
     """
@@ -138,23 +151,23 @@ def find_oddities(
     if column.distinct <= MOST_LEFT_OUT_OF:
         for value in sorted(alone, key=lambda v: -alone[v])[:MOST_LEFT_OUT]:
             rest = Column.fit([v for v in values if v != value])
-            found[value] = float(own_log_odds(weights.net, rest.features([value]))[0])
+            found[value] = float(own_log_odds(weights.net, rest.features([value], no_program(1)))[0])
     return {v: z for v, z in found.items() if z > ODD}
 
 
 def features_of(column: Column, program: Program | None, values: Sequence[str]) -> np.ndarray:
-    """All features of values that are not known."""
+    """Returns all features of values that are not known."""
     said = no_program(len(values)) if program is None else program.features(values)
-    return np.concatenate([column.features(values), said], axis=1)
+    return column.features(values, said)
 
 
 def own_log_odds(net: Callable[[np.ndarray], np.ndarray], features: np.ndarray) -> np.ndarray:
-    """The log-odds of a column's own values: without the programs, which were fitted to them."""
-    return net(np.concatenate([features, no_program(len(features))], axis=1))[:, 0]
+    """Returns the log-odds of a column's own values; their features lack the programs, which were fitted to them."""
+    return net(features)[:, 0]
 
 
 def restore(given: Mapping[str, Any], weights: Weights | None = None) -> Judge:
-    """The judge that `as_dict` described; refuses what is not such a description."""
+    """Returns the judge that `as_dict` described; refuses what is not such a description."""
     try:
         if given["version"] != VERSION:
             raise Refusal(

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from hashlib import blake2b
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -13,8 +13,11 @@ LONGEST = 400
 """Characters of a value that are looked at; the length itself is taken of the whole value."""
 
 SMALL, CAPITAL, DIGIT, CASELESS = "a", "A", "9", "o"
+WORD_CLASSES = SMALL + CAPITAL + DIGIT + CASELESS
 START, END = "\x02", "\x03"
 """Marks of the ends of a value."""
+MOST_FIELDS, MOST_PLACES = 8, 12
+"""Fields and characters from the start of a value that are looked at by their places."""
 
 
 class _Classes(dict[int, str]):
@@ -61,7 +64,7 @@ _ENDS = re.compile(r"^\s+|\s+$|\s{2,}|[^\S ]")
 
 
 def collapsed(text: str) -> str:
-    """The text with each run of one character written once."""
+    """Returns the text with each run of one character written once."""
     return "".join([c for c, _ in groupby(text)])
 
 
@@ -87,9 +90,9 @@ class Keys(NamedTuple):
 
 
 def keys_of(value: str) -> Keys:
-    """The keys of a value at every level."""
+    """Returns the keys of a value at every level."""
     short = value[:LONGEST]
-    form, digits = short.translate(_CLASSES), short.translate(_DIGITS)
+    form, digits = form_of(short), masked(short)
     marked, bounded = f"{START}{digits}{END}", f"{START}{form}{END}"
     runs = collapsed(form)
     fields = _WORD_FORM.sub("w", form)
@@ -97,25 +100,45 @@ def keys_of(value: str) -> Keys:
     folded = short.casefold()
     squeezed = _NOT_WORD.sub("", folded)
     letters = f" {' '.join(words)} ".casefold()
-    ends = "|".join(_ENDS.findall(short)) if _ENDS.search(short) else ""
     single = (
         value if len(value) <= LONGEST else f"{short}{END}{digest(value)}", folded, digits, _NINES.sub(DIGIT, digits),
         form, runs, fields, collapsed(form.translate(_ONE_CASE)), "".join(sorted(set(form))), len(value), form[:2],
         form[-2:], short[:1], value[-1:], short[:3], value[-3:], tokens[0], tokens[-1],
-        fields.replace("w", ""), fields.count("w"), ends, squeezed, "".join(sorted(squeezed)), collapsed(squeezed),
-        short.translate(_LOOKALIKES),
+        fields.replace("w", ""), fields.count("w"), spaces_of(short), squeezed, "".join(sorted(squeezed)),
+        collapsed(squeezed), lookalike_of(short),
     )  # fmt: skip
     sets = (
         set(short), set(words), {marked[i : i + 2] for i in range(len(marked) - 1)},
         {marked[i : i + 3] for i in range(len(marked) - 2)}, {bounded[i : i + 2] for i in range(len(bounded) - 1)},
-        set(_WORD_FORM.findall(runs)), set(enumerate(_WORDS_AND_DIGITS.findall(short)[:8])), set(enumerate(short[:12])),
-        {letters[i : i + 4] for i in range(len(letters) - 3)}, set(letters.split()),
+        set(_WORD_FORM.findall(runs)), set(enumerate(_WORDS_AND_DIGITS.findall(short)[:MOST_FIELDS])),
+        set(enumerate(short[:MOST_PLACES])), {letters[i : i + 4] for i in range(len(letters) - 3)},
+        set(letters.split()),
     )  # fmt: skip
     return Keys(single, sets, marked)
 
 
+def form_of(text: str) -> str:
+    """Returns the text with the class of each letter and digit instead of it."""
+    return text.translate(_CLASSES)
+
+
+def masked(text: str) -> str:
+    """Returns the text with every digit as 9."""
+    return text.translate(_DIGITS)
+
+
+def lookalike_of(text: str) -> str:
+    """Returns the text with one character for all that look alike."""
+    return text.translate(_LOOKALIKES)
+
+
+def spaces_of(text: str) -> str:
+    """Returns the white space of a text other than single spaces inside it."""
+    return "|".join(_ENDS.findall(text))
+
+
 def digest(value: str) -> str:
-    """A short hash by which a long value is known again."""
+    """Returns a short hash by which a long value is known again."""
     return blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
@@ -127,10 +150,15 @@ _NULLS = frozenset((
 
 
 def is_null_mark(value: str) -> bool:
-    """Whether a value is one of the usual marks of a missing value."""
-    return value.strip().casefold() in _NULLS
+    """Returns whether a value is one of the usual marks of a missing value."""
+    return null_marks([value.strip()])[0]
+
+
+def null_marks(stripped: Iterable[str]) -> list[bool]:
+    """Returns whether each of some values, without white space at the ends, is a mark of a missing value."""
+    return [v.casefold() in _NULLS for v in stripped]
 
 
 def words_of(value: str) -> list[str]:
-    """The runs of letters of a value."""
+    """Returns the runs of letters of a value."""
     return _WORD.findall(value)

@@ -22,7 +22,7 @@ STRANGE_WORDS = (
 
 
 def typo(value: str, draw: random.Random) -> str | None:
-    """Two characters swapped, one doubled, one left out, or one struck beside its key."""
+    """Returns two characters swapped, one doubled, one left out, or one struck beside its key."""
     if len(value) < 3:
         return None
     i, kind = draw.randrange(len(value)), draw.random()
@@ -42,7 +42,7 @@ def typo(value: str, draw: random.Random) -> str | None:
 
 
 def cut(value: str, draw: random.Random) -> str | None:
-    """The end of a value missing, at times its beginning."""
+    """Returns the end of a value missing, at times its beginning."""
     if len(value) < 4:
         return None
     lost = draw.randint(1, min(3, len(value) - 2))
@@ -50,13 +50,13 @@ def cut(value: str, draw: random.Random) -> str | None:
 
 
 def space(value: str, draw: random.Random) -> str:
-    """White space at an end or doubled inside."""
+    """Returns white space at an end or doubled inside."""
     inside = value.replace(" ", "  ", 1) if " " in value else value + " "
     return draw.choice([value + " ", " " + value, inside, value + "\t" if draw.random() < 0.2 else value + " "])
 
 
 def lookalike(value: str, draw: random.Random) -> str | None:
-    """A digit written as the letter that looks like it, or a letter as a digit."""
+    """Returns a digit written as the letter that looks like it, or a letter as a digit."""
     digits = [i for i, c in enumerate(value) if c in "01"]
     places = digits or [i for i, c in enumerate(value) if c in _LOOKALIKE]
     if not places:
@@ -66,7 +66,7 @@ def lookalike(value: str, draw: random.Random) -> str | None:
 
 
 def case(value: str, draw: random.Random) -> str | None:
-    """The value in another case."""
+    """Returns the value in another case."""
     changed = value.lower() if value != value.lower() else value.upper()
     if draw.random() < 0.25:
         changed = draw.choice([value.title(), value.swapcase(), value.upper(), value.capitalize()])
@@ -74,7 +74,7 @@ def case(value: str, draw: random.Random) -> str | None:
 
 
 def date_form(value: str, draw: random.Random) -> str | None:
-    """A date or time in another format."""
+    """Returns a date or time in another format."""
     if not 5 <= len(value) <= 20 or not any(c.isdigit() for c in value):
         return None
     for form in _DATE_FORMS:
@@ -88,12 +88,12 @@ def date_form(value: str, draw: random.Random) -> str | None:
 
 
 def null_mark(value: str, draw: random.Random) -> str:
-    """A mark of a missing value."""
+    """Returns a mark of a missing value."""
     return draw.choice(NULL_MARKS)
 
 
 def other_mark(value: str, draw: random.Random) -> str | None:
-    """Another separator, a mark too many or too few."""
+    """Returns the value with another separator, a mark too many or too few."""
     places = [i for i, c in enumerate(value) if not c.isalnum()]
     kind = draw.random()
     if places and kind < 0.6:
@@ -103,7 +103,7 @@ def other_mark(value: str, draw: random.Random) -> str | None:
 
 
 def joined(value: str, draw: random.Random) -> str:
-    """The value twice, or more than one field in one."""
+    """Returns the value twice, or more than one field in one."""
     return value + draw.choice([value, "," + value, ";" + value, " (" + value + ")", " - test"])
 
 
@@ -131,7 +131,7 @@ def make(
     closed: bool,
     number: int,
 ) -> list[tuple[str, str]]:
-    """Mistakes (kind, text) made of values not fitted on, none of which occurs in the column."""
+    """Returns mistakes (kind, text) made of values not fitted on, none of which occurs in the column."""
     distinct = list(dict.fromkeys(later))
     found: list[tuple[str, str | None]] = []
     for value in draw.sample(distinct, number) if len(distinct) >= number else draw.choices(distinct, k=number):
@@ -144,7 +144,7 @@ def make(
 
 
 def _as_written(word: str, own: set[str]) -> str:
-    """A word in the case of all values of a column, if they have one case."""
+    """Returns a word in the case of all values of a column, if they have one case."""
     if all(v == v.upper() for v in own):
         return word.upper()
     return word.lower() if all(v == v.lower() for v in own) else word

@@ -32,19 +32,21 @@ class Net:
     bias: np.ndarray
 
     def __call__(self, features: np.ndarray) -> np.ndarray:
-        """The log-odds of an error for each row of features and each head."""
-        x = np.clip((features - self.mean) * self.scale, -FARTHEST, FARTHEST)
+        """Returns the log-odds of an error for each row of features and each head."""
+        x = features - self.mean
+        x *= self.scale
+        np.clip(x, -FARTHEST, FARTHEST, out=x)
         units = np.maximum(x @ self.hidden + self.hidden_bias, 0)
         found: np.ndarray = units @ self.output + x @ self.direct + self.bias
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """The weights as JSON: shapes and base64 of little-endian float32."""
+        """Returns the weights as JSON: shapes and base64 of little-endian float32."""
         return {f.name: _written(getattr(self, f.name)) for f in fields(self)}
 
     @classmethod
     def restore(cls, given: Mapping[str, Any]) -> "Net":
-        """The network that `as_dict` described."""
+        """Returns the network that `as_dict` described."""
         return cls(**{f.name: _read(given[f.name]) for f in fields(cls)})
 
 
@@ -66,17 +68,17 @@ class Weights:
     card: dict[str, Any]
 
     def threshold(self, share: float) -> float:
-        """The log-odds of an error, above the column's own offset, that `share` of the legitimate rows stay below."""
+        """Returns the log-odds of an error, above the column's offset, that `share` of legitimate rows stay below."""
         return float(np.interp(share, self.shares, self.thresholds))
 
     def as_dict(self) -> dict[str, Any]:
-        """The weights and their card as JSON."""
+        """Returns the weights and their card as JSON."""
         thresholds = [round(float(t), 4) for t in self.thresholds]
         return {"card": self.card, "shares": self.shares.tolist(), "thresholds": thresholds, "net": self.net.as_dict()}
 
     @classmethod
     def restore(cls, given: Mapping[str, Any]) -> "Weights":
-        """The weights that `as_dict` described."""
+        """Returns the weights that `as_dict` described."""
         shares, thresholds = np.array(given["shares"], float), np.array(given["thresholds"], float)
         return cls(Net.restore(given["net"]), shares, thresholds, dict(given["card"]))
 
@@ -95,5 +97,5 @@ def read_weights(path: Path) -> Weights:
 
 @cache
 def shipped() -> Weights:
-    """The weights that the package carries, read once."""
+    """Returns the weights that the package carries, read once."""
     return read_weights(WEIGHTS)

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from wakesleep.domains.strings.columns.judge.keys import Bag
+from wakesleep.domains.strings.columns.judge.texts import Table, distinct
+
 CUTS = (0.5, 0.7, 0.85)
 """Shares of the rows after which the later ones are judged by the earlier ones."""
 
@@ -32,7 +35,7 @@ def read_rows(values: Sequence[str]) -> Rows:
 
 
 def thinned(rows: Rows, most: int) -> Rows:
-    """At most `most` distinct values, evenly over the rows, with all of their rows."""
+    """Returns at most `most` distinct values, evenly over the rows, with all of their rows."""
     if len(rows.values) <= most:
         return rows
     kept = np.linspace(0, len(rows.values) - 1, most).astype(int)
@@ -42,7 +45,7 @@ def thinned(rows: Rows, most: int) -> Rows:
 
 
 def rate(hits: Any, trials: Any) -> Any:
-    """The posterior mean of a rate under Jeffreys' prior."""
+    """Returns the posterior mean of a rate under Jeffreys' prior."""
     return (hits + 0.5) / (trials + 1)
 
 
@@ -54,36 +57,49 @@ class Known:
     number of distinct values that have its rarest key.
     """
 
-    keys: dict[Any, int]
+    keys: Table
     birth: np.ndarray
     shared: np.ndarray
 
 
-def single_level(first: np.ndarray, keys: Sequence[Any]) -> Known:
-    """The level of one key a value."""
-    at: dict[Any, int] = {}
-    places = np.array([at.setdefault(k, len(at)) for k in keys])
-    counts = np.bincount(places)
-    born = np.empty(len(at), int)
-    born[places[::-1]] = first[::-1]
-    return Known(dict(zip(at, counts.tolist(), strict=True)), born[places], counts[places])
+def single_level(first: np.ndarray, keys: np.ndarray) -> Known:
+    """Returns the level of one key a value, from the values' first rows, which rise, and the hashes of their keys."""
+    known, born, places, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    return Known(Table(known, counts), first[born][places], counts[places])
 
 
-def set_level(first: np.ndarray, sets: Sequence[set[Any]]) -> Known:
-    """The level of a set of keys a value."""
-    at: dict[Any, int] = {}
-    places = np.array([at.setdefault(k, len(at)) for keys in sets for k in keys], int)
-    sizes = np.array([len(keys) for keys in sets])
-    counts = np.bincount(places, minlength=len(at))
-    born = np.empty(len(at), int)
-    born[places[::-1]] = np.repeat(first, sizes)[::-1]
+def bag_level(first: np.ndarray, bag: Bag) -> Known:
+    """Returns the level of a bag of keys a value."""
+    keys, born, places = np.unique(bag.hashes, return_index=True, return_inverse=True)
+    pairs = distinct(bag.owner * max(len(keys), 1) + places)
+    counts = np.bincount(pairs % max(len(keys), 1), minlength=len(keys))
+    sizes = np.bincount(bag.owner, minlength=len(first))
+    birth, shared = np.zeros(len(first), int), np.full(len(first), len(first))
     some = sizes > 0
     starts = (np.cumsum(sizes) - sizes)[some]
-    birth, shared = np.zeros(len(sets), int), np.full(len(sets), len(sets))
     if len(starts):
-        birth[some] = np.maximum.reduceat(born[places], starts)
+        birth[some] = np.maximum.reduceat(first[bag.owner[born]][places], starts)
         shared[some] = np.minimum.reduceat(counts[places], starts)
-    return Known(dict(zip(at, counts.tolist(), strict=True)), birth, shared)
+    return Known(Table(keys, counts), birth, shared)
+
+
+def fewest(known: Table, bag: Bag, sizes: np.ndarray, otherwise: int) -> np.ndarray:
+    """Returns the count of the rarest key of each bag, of which `sizes` are the numbers of keys; else `otherwise`."""
+    found, some = np.full(len(sizes), otherwise), sizes > 0
+    if some.any():
+        found[some] = np.minimum.reduceat(known.find(bag.hashes), (np.cumsum(sizes) - sizes)[some])
+    return found
+
+
+def count_new(known: Table, bag: Bag, count: int) -> np.ndarray:
+    """Returns for each of `count` bags the number of different keys that are not known."""
+    new = ~known.holds(bag.hashes)
+    hashes, owner = bag.hashes[new], bag.owner[new]
+    order = np.lexsort((hashes, owner))
+    hashes, owner = hashes[order], owner[order]
+    again = np.zeros(len(owner), bool)
+    again[1:] = (hashes[1:] == hashes[:-1]) & (owner[1:] == owner[:-1])
+    return np.bincount(owner[~again], minlength=count)
 
 
 @dataclass(frozen=True)
@@ -99,12 +115,12 @@ class Rates:
     trials: float
 
     def as_dict(self) -> dict[str, Any]:
-        """The rates as JSON."""
+        """Returns the rates as JSON."""
         return {k: getattr(self, k).tolist() for k in ("fresh", "rows", "alone")} | {"trials": self.trials}
 
     @classmethod
     def restore(cls, given: Mapping[str, Any], number: int) -> "Rates":
-        """The rates that `as_dict` described, which must be probabilities at `number` levels."""
+        """Returns the rates that `as_dict` described, which must be probabilities at `number` levels."""
         fresh, rows, alone = (np.array(given[k], float) for k in ("fresh", "rows", "alone"))
         trials = float(given["trials"])
         shaped = all(x.shape == (number,) and ((x > 0) & (x < 1)).all() for x in (fresh, rows, alone))
@@ -114,7 +130,7 @@ class Rates:
 
 
 def measure(rows: Rows, birth: np.ndarray, shared: np.ndarray) -> Rates:
-    """The rates of news of a column at each level."""
+    """Returns the rates of news of a column at each level."""
     starts = sorted({max(1, round(c * rows.total)) for c in CUTS})
     later = [rows.first >= h for h in starts]
     trials = sum(int(x.sum()) for x in later) / len(starts)

@@ -1,43 +1,55 @@
 """A character model of a column: how likely each character follows the two before it, for typos and cuts."""
 
 import math
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
 
 import numpy as np
+
+from wakesleep.domains.strings.columns.judge.keys import Keys
+from wakesleep.domains.strings.columns.judge.texts import Table
 
 SCORES = ("mean", "least", "end")
 """The mean log-probability of a step, the least one, and that of ending where the value ends."""
 _NEW, _SEEN = 0.05, 0.5
+TIE = 1e-9
+"""Difference of log-probabilities up to which scores count as equal."""
 
 
 class Steps:
     """Triples and pairs of characters with the number of distinct values that hold them."""
 
-    def __init__(self, triples: Mapping[str, int], pairs: Mapping[str, int]) -> None:
+    def __init__(self, triples: Table, pairs: Table) -> None:
         self.triples, self.pairs = triples, pairs
-        self.inside: list[list[float]] = []
+        self.inside: np.ndarray = np.zeros((len(SCORES), 0))
+        self._log_share: np.ndarray = np.zeros(1)
 
-    def fit(self, masked: Sequence[str]) -> np.ndarray:
+    def fit(self, forms: Keys) -> np.ndarray:
         """Notes the scores of the column's own values, each beside the others; returns their log ranks."""
-        scores = np.array([self.scores(text, 1) for text in masked])
-        self.inside = np.sort(scores, axis=0).T.tolist()
-        return np.array([self.ranked(row) for row in scores.tolist()])
+        scores = self.scores(forms, 1)
+        self.inside = np.sort(scores, axis=0).T.copy()
+        count = len(scores)
+        self._log_share = np.array([math.log((k + 0.5) / (count + 1)) for k in range(count + 1)])
+        return self.ranked(scores)
 
-    def scores(self, masked: str, less: int = 0) -> tuple[float, float, float]:
-        """The `SCORES` of a value with its digits masked and its ends marked; `less` leaves one value out."""
-        triples, pairs = self.triples, self.pairs
-        steps = [
-            (triples.get(masked[i : i + 3], less) - less + _NEW) / (pairs.get(masked[i : i + 2], less) - less + _SEEN)
-            for i in range(len(masked) - 2)
-        ]
-        if not steps:
-            return 0.0, 0.0, 0.0
-        return sum(map(math.log, steps)) / len(steps), math.log(min(steps)), math.log(steps[-1])
+    def scores(self, forms: Keys, less: int = 0) -> np.ndarray:
+        """Returns the `SCORES` of each form, with its digits masked and its ends marked; `less` leaves one value out.
 
-    def ranked(self, scores: Sequence[float]) -> list[float]:
-        """The log share of the column's values that score as low, for each score."""
-        return [
-            math.log((bisect_left(known, score + 1e-9) + 0.5) / (len(known) + 1))
-            for known, score in zip(self.inside, scores, strict=True)
-        ]
+        A form has one pair more than triples: the one that ends it, after which nothing follows.
+        """
+        pairs, triples = forms.bags["pair"], forms.bags["triple"]
+        sizes = np.bincount(triples.owner, minlength=forms.count)
+        ends = np.cumsum(sizes)
+        leading = np.ones(len(pairs.owner), bool)
+        leading[np.cumsum(sizes + 1) - 1] = False
+        both = np.maximum(self.triples.find(triples.hashes) - less, 0) + _NEW
+        step = np.log(both / (np.maximum(self.pairs.find(pairs.hashes[leading]) - less, 0) + _SEEN))
+        found, some = np.zeros((forms.count, len(SCORES))), sizes > 0
+        if some.any():
+            starts = (ends - sizes)[some]
+            found[some, 0] = np.add.reduceat(step, starts) / sizes[some]
+            found[some, 1], found[some, 2] = np.minimum.reduceat(step, starts), step[ends[some] - 1]
+        return found
+
+    def ranked(self, scores: np.ndarray) -> np.ndarray:
+        """Returns the log share of the column's values that score as low, for each score."""
+        ranks = [np.searchsorted(known, score + TIE) for known, score in zip(self.inside, scores.T, strict=True)]
+        return self._log_share[np.stack(ranks, axis=1)]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from wakesleep.domains.strings.columns.background import background
+from wakesleep.domains.strings.columns.judge.alike import Alike
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.records import as_record, from_record
 
@@ -22,7 +23,7 @@ LEAST_GAIN, MOST_GAIN = -20.0, 60.0
 
 
 def no_program(count: int) -> np.ndarray:
-    """The features of values where no posterior was given."""
+    """Returns the features of values where no posterior was given."""
     return np.zeros((count, len(NAMES)), np.float32)
 
 
@@ -33,24 +34,27 @@ class Program:
         self, nodes: Sequence[Node], weights: Sequence[float], closed: bool, own: Sequence[float] = ()
     ) -> None:
         self.nodes, self.weights, self.closed, self.own = tuple(nodes), tuple(weights), closed, np.array(own, float)
+        self._alike = Alike(self.nodes)
 
     @classmethod
     def fit(cls, posterior: Any, values: Sequence[str]) -> "Program":
-        """The programs of a posterior, with gains from the distinct values of its column."""
+        """Returns the programs of a posterior, with gains from the distinct values of its column."""
         kept = [(e, w) for e, w in zip(posterior.entries, posterior.weights, strict=True) if w > 0]
         found = cls([e.program for e, _ in kept], [w for _, w in kept], bool(kept[0][0].closed))
         found.own = np.sort(found._gains(list(values[:: 1 + len(values) // MOST_OWN]))[0])
         return found
 
     def _gains(self, values: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """The bounded gain of each value, and whether the first program cannot write it."""
-        each = np.array([node.log_probs(values) for node in self.nodes], float).reshape(len(self.nodes), len(values))
+        """Returns the bounded gain of each value, and whether the first program cannot write it."""
+        some, group = self._alike.groups(values)
+        each = np.array([node.log_probs(some) for node in self.nodes], float).reshape(len(self.nodes), len(some))
+        each = each[:, group]
         mixed = np.logaddexp.reduce(each + np.log(self.weights)[:, None], axis=0)
         gain = np.clip(mixed - background(values), LEAST_GAIN, MOST_GAIN)
         return np.where(np.isneginf(mixed), LEAST_GAIN, gain), np.isneginf(each[0])
 
     def features(self, values: Sequence[str]) -> np.ndarray:
-        """One row of `NAMES` for each value."""
+        """Returns one row of `NAMES` for each value."""
         gain, not_first = self._gains(values)
         impossible = gain <= LEAST_GAIN
         own_rate = ((self.own <= LEAST_GAIN).sum() + 0.5) / (len(self.own) + 1)
@@ -64,13 +68,13 @@ class Program:
         return np.stack(parts, axis=1).astype(np.float32)
 
     def as_dict(self) -> dict[str, Any]:
-        """The programs as JSON."""
+        """Returns the programs as JSON."""
         nodes = [as_record(node) for node in self.nodes]
         return {"nodes": nodes, "weights": list(self.weights), "closed": self.closed, "own": self.own.round(4).tolist()}
 
     @classmethod
     def restore(cls, given: Mapping[str, Any]) -> "Program":
-        """The programs that `as_dict` described."""
+        """Returns the programs that `as_dict` described."""
         weights, own = [float(w) for w in given["weights"]], [float(g) for g in given["own"]]
         if not 0 < len(weights) == len(given["nodes"]) or not all(0 < w <= 1 for w in weights):
             raise ValueError("weights of programs are not probabilities")

@@ -5,44 +5,47 @@ from collections.abc import Callable
 
 from wakesleep.domains.strings.columns.judge import levels
 from wakesleep.domains.strings.columns.judge.column import LEVELS, Column
+from wakesleep.domains.strings.columns.judge.near import short_texts
+from wakesleep.domains.strings.columns.judge.texts import hash_texts
 
 RAREST_NEWS = 0.12
 """The highest rate of news at which a level is named as the reason."""
 
 
 def _shown(text: str) -> str:
-    """A short text as it is shown in a phrase."""
+    """Returns a short text as it is shown in a phrase."""
     short = text if len(text) <= 30 else text[:29] + "…"
     return short if short.isprintable() and short == short.strip() and short else repr(short)
 
 
 def reason(column: Column, value: str) -> str:
-    """The phrase for a value: where it was seen, what it resembles, or the rarest news in it."""
+    """Returns the phrase for a value: where it was seen, what it resembles, or the rarest news in it."""
     if value in column.counts:
         return f"seen in {column.counts[value]:,} of {column.total:,} rows"
     if column.knows(value):
         return f"seen before among {column.total:,} rows"
+    new = column.new_levels(value)
     for find in (_blank, _resemblance, _news):
-        if phrase := find(column, value):
+        if phrase := find(column, value, new):
             return phrase
     return "no news but the value itself"
 
 
-def _blank(column: Column, value: str) -> str:
-    """A null mark, or white space as it was not seen before."""
+def _blank(column: Column, value: str, new: frozenset[str]) -> str:
+    """Returns a null mark, or white space as it was not seen before."""
     if not value.strip():
         return "blank"
     if levels.is_null_mark(value):
         return f"a mark of a missing value: {_shown(value)}"
-    if _new(column, "space", value):
+    if "space" in new:
         if value != value.strip():
             return "white space at the " + ("start" if value[:1].isspace() else "end")
         return "white space as not seen before"
     return ""
 
 
-def _resemblance(column: Column, value: str) -> str:
-    """A known value that differs in case, marks or look-alikes only, or by one edit."""
+def _resemblance(column: Column, value: str, new: frozenset[str]) -> str:
+    """Returns a known value that differs in case, marks or look-alikes only, or by one edit."""
     likeness = {
         "folded": "a known value in another case",
         "squeezed": "a known value with other marks or spaces",
@@ -51,37 +54,35 @@ def _resemblance(column: Column, value: str) -> str:
     }
     least = max(RAREST_NEWS, 1 / (column.distinct + 0.5))
     for level, phrase in likeness.items():
-        if not _new(column, level, value) and 1 - column.rates.alone[LEVELS.index(level)] < least:
+        if level not in new and 1 - column.rates.alone[LEVELS.index(level)] < least:
             return phrase
-    if column.near.values.near(value) and column.near.inside[:, 0].mean() < RAREST_NEWS:
+    if column.near.values.near(short_texts([value]))[0] and column.near.inside[:, 0].mean() < RAREST_NEWS:
         return "one character off a known value"
-    if column.near.order.begins(value) and column.near.inside[:, 2].mean() < RAREST_NEWS:
+    if column.near.order.around([value])[0][0] and column.near.inside[:, 2].mean() < RAREST_NEWS:
         return "the beginning of a known value, cut off"
     return ""
 
 
-def _news(column: Column, value: str) -> str:
-    """The phrase of the first level, from the plainest, whose news is rare in the column."""
+def _news(column: Column, value: str, new: frozenset[str]) -> str:
+    """Returns the phrase of the first level, from the plainest, whose news is rare in the column."""
     rates = [max(a, b) for a, b in zip(column.rates.fresh, column.rates.alone, strict=True)]
     least = max(RAREST_NEWS, 1 / math.sqrt(column.distinct + 1))
     for level, phrase in PHRASES.items():
-        if rates[LEVELS.index(level)] < least and _new(column, level, value):
+        if rates[LEVELS.index(level)] < least and level in new:
             return phrase(column, value)
     if column.rates.rows[0] < least:
         return f"not one of the {len(column.counts):,} known values"
     return ""
 
 
-def _new(column: Column, level: str, value: str) -> bool:
-    """Whether a value is news at a level."""
-    at, keys = LEVELS.index(level), levels.keys_of(value)
-    if at < len(levels.SINGLE):
-        return keys.single[at] not in column.known[at]
-    return any(k not in column.known[at] for k in keys.sets[at - len(levels.SINGLE)])
+def _unknown(column: Column, level: str, texts: list[str], keys: list[str] | None = None) -> list[str]:
+    """Returns the texts whose keys at a level are not known."""
+    known = column.known[level].holds(hash_texts(texts if keys is None else keys)).tolist()
+    return [text for text, is_known in zip(texts, known, strict=True) if not is_known]
 
 
 def _characters(column: Column, value: str) -> str:
-    new = [c for c in dict.fromkeys(value) if c not in column.known[LEVELS.index("characters")]]
+    new = _unknown(column, "characters", list(dict.fromkeys(value)))
     return f"a character not seen before: {_shown(new[0])}" if len(new) == 1 else (
         "characters not seen before: " + " ".join(_shown(c) for c in new[:5])
     )  # fmt: skip
@@ -96,8 +97,8 @@ def _length(column: Column, value: str) -> str:
 
 
 def _word(column: Column, value: str) -> str:
-    known = column.known[LEVELS.index("folded word")]
-    new = [w for w in levels.words_of(value) if w.casefold() not in known]
+    words = levels.words_of(value[: levels.LONGEST])
+    new = _unknown(column, "folded word", words, [w.casefold() for w in words])
     return f"a word not seen before: {_shown(new[0])}" if new else "a word in another case"
 
 

@@ -19,7 +19,7 @@ Table = dict[str, list[str]]
 
 
 def data_folder() -> Path:
-    """The folder named by WAKESLEEP_DATA; refuses where there is none."""
+    """Returns the folder named by WAKESLEEP_DATA; refuses where there is none."""
     folder = Path(os.environ.get("WAKESLEEP_DATA", ""))
     if not os.environ.get("WAKESLEEP_DATA") or not folder.is_dir():
         raise Refusal("WAKESLEEP_DATA must name the data folder, with tables/ and string_concepts/ in it.")
@@ -27,7 +27,7 @@ def data_folder() -> Path:
 
 
 def read_tables(folder: Path) -> Iterator[tuple[str, Table]]:
-    """The name and the columns of every CSV file; empty cells are left out."""
+    """Returns the name and the columns of every CSV file; empty cells are left out."""
     csv.field_size_limit(LONGEST_FIELD)
     for path in sorted(folder.glob("*.[ct]sv")):
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
@@ -43,7 +43,7 @@ def read_tables(folder: Path) -> Iterator[tuple[str, Table]]:
 
 
 def is_text(values: Sequence[str]) -> bool:
-    """Whether a column is neither numbers nor prose, and has at least 20 values, two of them different."""
+    """Returns whether a column is neither numbers nor prose, and has at least 20 values, two of them different."""
     if len(values) < 20 or len(set(values)) < 2:
         return False
     if sum(bool(_NUMBER.fullmatch(v)) for v in values) >= 0.95 * len(values):
@@ -53,13 +53,13 @@ def is_text(values: Sequence[str]) -> bool:
 
 
 def text_tables(folder: Path) -> dict[str, Table]:
-    """The text columns of every table that has any."""
+    """Returns the text columns of every table that has any."""
     found = {name: {n: v for n, v in table.items() if is_text(v)} for name, table in read_tables(folder)}
     return {name: columns for name, columns in found.items() if columns}
 
 
 def read_concepts(folder: Path) -> list[list[str]]:
-    """The ten values of each string concept: the collection and the paper's background; nothing of the novel ones."""
+    """Returns the ten values of each string concept: the collection and the paper's background, no novel ones."""
     found = []
     for name in ("concepts.jsonl", "paper/background.jsonl"):
         for line in (folder / name).read_text(encoding="utf-8").splitlines():

@@ -59,7 +59,7 @@ def main() -> None:
 
 
 def make_examples(kept: Path | None = None) -> list[Examples]:
-    """The examples of the tables and of the concepts in the data folder, or those that this module kept in a file."""
+    """Makes the examples of the tables and concepts in the data folder, or reads those that were kept in a file."""
     if kept and kept.exists():
         return read_examples(kept)
     folder = sources.data_folder()
@@ -74,17 +74,17 @@ def make_examples(kept: Path | None = None) -> list[Examples]:
 
 
 def fold_numbers(tables: Iterable[str]) -> dict[str, int]:
-    """The fold of each table: tables in alphabetical order, dealt in turn."""
+    """Returns the fold of each table: tables in alphabetical order, dealt in turn."""
     return {table: i % FOLDS for i, table in enumerate(sorted(tables))}
 
 
 def fold_of(examples: Sequence[Examples]) -> dict[str, int]:
-    """The fold of each table of the examples; concepts are of none."""
+    """Returns the fold of each table of the examples; concepts are of none."""
     return fold_numbers({e.table for e in examples} - {""})
 
 
 def read_folds(path: Path) -> list[Weights]:
-    """The weights of each fold that `--folds` wrote."""
+    """Returns the weights of each fold that `--folds` wrote."""
     try:
         return [Weights.restore(w) for w in json.loads(path.read_text(encoding="utf-8"))]
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -94,7 +94,7 @@ def read_folds(path: Path) -> list[Weights]:
 
 
 def fit_folds(examples: Sequence[Examples], settings: Settings, columns: np.ndarray | None = None) -> list[Net]:
-    """For each fold, a network fitted without its tables."""
+    """Returns, for each fold, a network fitted without its tables."""
     folds, found = fold_of(examples), []
     for fold in range(FOLDS):
         found.append(fit_net([e for e in examples if folds.get(e.table) != fold], settings, columns))
@@ -103,7 +103,7 @@ def fit_folds(examples: Sequence[Examples], settings: Settings, columns: np.ndar
 
 
 def calibrated(nets: Sequence[Net], examples: Sequence[Examples]) -> list[Weights]:
-    """Each fold's network with thresholds from tables of the other folds, judged by the networks that left them out."""
+    """Fits each fold's thresholds to tables of the other folds, judged by the networks that left them out."""
     folds = fold_of(examples)
     alarms = [(folds[e.table], judged(nets[folds[e.table]], e)) for e in examples if e.table and e.way == CALIBRATION]
     return [
@@ -113,7 +113,7 @@ def calibrated(nets: Sequence[Net], examples: Sequence[Examples]) -> list[Weight
 
 
 def card(examples: Sequence[Examples], folds: Sequence[Weights]) -> dict[str, Any]:
-    """What the weights were made of and what they reach on tables that the network did not see."""
+    """Returns what the weights were made of and what they reach on tables that the network did not see."""
     at = fold_of(examples)
     return {
         "data": "22 public tables and 3,285 string concepts (the collection and the paper's background columns)",
@@ -132,7 +132,7 @@ def card(examples: Sequence[Examples], folds: Sequence[Weights]) -> dict[str, An
 
 
 def measured(pairs: Sequence[tuple[Weights, Examples]], share: float = 0.97) -> dict[str, float]:
-    """False alarms, detection and score at a share, averaged over columns, on mistakes made for training."""
+    """Returns false alarms, detection and score at a share, averaged over columns, on mistakes made for training."""
     alarms, caught = [], []
     for weights, e in pairs:
         z, w = judged(weights.net, e)
