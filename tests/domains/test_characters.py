@@ -18,8 +18,9 @@ from wakesleep.core.fit import fit
 from wakesleep.core.networks import edit
 from wakesleep.data import downloads as datasets
 from wakesleep.domains.characters import omniglot
-from wakesleep.domains.characters.data import Settings, build, load, read_image, splits
+from wakesleep.domains.characters.data import Settings, build, load, splits
 from wakesleep.domains.characters.domain import DOMAIN
+from wakesleep.domains.characters.drawings import read_image
 from wakesleep.domains.characters.evaluator import MOST_TURN, SIDE, Arcs, Renderer, arcs, closeness, ink, pixels
 from wakesleep.domains.characters.explain import EXPLAINER
 from wakesleep.domains.characters.language import drawn, rules, spell

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from wakesleep.domains import references
-from wakesleep.domains.contract import Domain, Explainer
+from wakesleep.domains.contract import Command, Domain, Explainer
+from wakesleep.domains.pages import Page
 from wakesleep.errors import Refusal
 
 GROUP = "wakesleep.domains"
@@ -21,6 +22,24 @@ BUILT_IN = {
     "timeseries": "series of numbers; a program is a kernel of a Gaussian process (the paper's appendix)",
     "automata": "two-coloured images grown cell by cell; a program is the rule (section 4.4 of the paper)",
 }
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "forecast": ("timeseries.commands", "Forecast the series of a table, with bands."),
+    "backtest": ("timeseries.commands", "Score forecasts of the past of a table's series, beside other tools."),
+    "catalogue": ("strings.lake.commands", "Describe every table below a folder, a row for each column."),
+    "like": ("strings.lake.commands", "Find the columns of a catalogue that some values would fit."),
+    "draft": ("strings.table.commands", "Draft a contract for a table"),
+    "check": ("strings.table.commands", "Check every row of a table against a contract"),
+    "compare": ("strings.table.commands", "Compare two tables"),
+    "export": ("strings.table.commands", "Export a contract to another tool"),
+}
+"""The verbs that built-in domains bring to the command line: the module that defines each, and its help.
+
+The module has a mapping `COMMANDS` from verbs to `Command`; it is imported when the verb is used.
+"""
+
+PAGES = ("strings", "timeseries", "characters", "clusters", "automata")
+"""The built-in domains that bring pages to the explorer: `PAGES` of their module `page`, in the order of the menu."""
 
 
 def known() -> dict[str, str]:
@@ -65,6 +84,28 @@ def explainer(reference: str) -> Explainer:
 
     one = domain(reference)
     return one.explainer or learned.from_domain(one)
+
+
+def command(verb: str) -> Command:
+    """Returns the command that a verb names; no more is imported than its module."""
+    found: Command = import_module(f"wakesleep.domains.{COMMANDS[verb][0]}").COMMANDS[verb]
+    return found
+
+
+def pages() -> dict[str, Page]:
+    """Returns the pages of the explorer by their address."""
+    found = (page for name in PAGES for page in import_module(f"wakesleep.domains.{name}.page").PAGES)
+    return {page.address: page for page in found}
+
+
+def opener(path: str) -> Page:
+    """Returns the page on which a file is opened: that of the domain that is the surest to read it."""
+    name = surest(path)
+    here = import_module(f"wakesleep.domains.{name}.page").PAGES if name in PAGES else ()
+    for page in here:
+        if page.opens:
+            return page
+    raise Refusal(f"{path} is read as {name}, which has no page that opens a file: use `wakesleep explain {path}`.")
 
 
 def surest(path: str) -> str:

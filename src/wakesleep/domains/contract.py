@@ -47,7 +47,7 @@ class Table(NamedTuple):
 
     title: str
     header: tuple[str, ...]
-    rows: list[tuple[str, ...]]
+    rows: Sequence[tuple[str, ...]]
 
 
 class Explanation(ABC):
@@ -73,6 +73,14 @@ class Explanation(ABC):
         """Returns the explanation as text for another tool."""
         raise Refusal(f"This explanation cannot be exported as {form!r}.")
 
+    def text(self) -> str:
+        """Returns a text that is printed as it stands, instead of the tables; empty where there is none."""
+        return ""
+
+    def code(self) -> int:
+        """Returns the exit code of the command that shows this: 0, or 1 where data do not fit."""
+        return 0
+
     def check(self, path: str, share: float, report: Report = lambda _: None) -> Rows:
         """Returns the parts of a new file that do not fit; every row of it is judged."""
         raise Refusal("New data cannot be checked against this explanation.")
@@ -90,7 +98,10 @@ class Explanation(ABC):
 
     def write(self, name: str, path: Path) -> Path:
         """Writes one of the files that the explainer names (`Explainer.files`)."""
-        return {"picture": self.draw, "report": self.report}[name](path)
+        known = {"picture": self.draw, "report": self.report}
+        if name not in known:
+            raise Refusal(f"This explanation cannot be written as {name}.")
+        return known[name](path)
 
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>wakesleep</title><style>
@@ -141,9 +152,30 @@ class Explainer:
     """What such a file is read as, in a few words."""
 
 
-def option(default: Any, help: str, choices: tuple[str, ...] = ()) -> Any:  # noqa: A002, the command line's word
-    """Declares an option of an explainer: a dataclass field with its help and, where few words are legal, those."""
-    return field(default=default, metadata={"help": help, "choices": choices})
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A verb that a domain brings to the command line, such as `wakesleep forecast FILE`."""
+
+    help: str
+    """One sentence, the command's own help."""
+    arguments: Mapping[str, str]
+    """The words in order: their names in capitals, and what is said of them in the help.
+
+    All must be given, except that the last may be spelled NAME...: any number of words.
+    """
+    options: type
+    """A frozen dataclass; its fields, made by `option`, are the options of the command."""
+    run: Callable[[Sequence[str], Any, Report], Explanation]
+    """(words, options, report): what the command shows; a bad word is refused before any long work."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The files that `Explanation.write` knows, and what is said of them in the help."""
+    shown: str = "Programs shown for each."
+    """What `--most` limits, in the help."""
+
+
+def option(default: Any, help: str, choices: tuple[str, ...] = (), short: str = "") -> Any:  # noqa: A002, the command line's word
+    """Declares an option: a dataclass field with its help, its legal words where these are few, and a short form."""
+    return field(default=default, metadata={"help": help, "choices": choices, "short": short})
 
 
 def check_options(options: Any) -> None:
@@ -209,6 +241,6 @@ def _parse(name: str, value: Any, default: Any) -> Any:
         raise Refusal(f"{name} must be true or false, but {value!r} was given.")
     try:
         return kind(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         expected = {int: "a whole number", float: "a number"}.get(kind, kind.__name__)
         raise Refusal(f"{name} must be {expected}, but {value!r} was given.") from None

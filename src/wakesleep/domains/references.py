@@ -30,7 +30,7 @@ def load(reference: str, given: bool) -> Any:
     elif not _is_known(reference, origin):
         raise Refusal(
             f"The run's domain {reference} is code that you have not named before, or that has changed since: to run "
-            f"it, name it yourself with --domain {reference}"
+            f"it, name it yourself with --domain {reference} ."
         )
     module = _import_file(origin) if where.endswith(".py") else _import_module(where, reference)
     if not hasattr(module, name):

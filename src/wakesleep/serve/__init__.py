@@ -1,0 +1,1 @@
+"""The explorer: a local server of pages that show programs being found."""

@@ -1,0 +1,1 @@
+"""The page of memories: runs while they learn, or afterwards."""
