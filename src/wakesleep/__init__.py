@@ -1,7 +1,7 @@
 """Learning generative programs with Memoised Wake-Sleep.
 
-The names below are imported when first used, so that `import wakesleep` and `wakesleep --help` cost
-nothing.
+The names below are imported when first used, so that `import wakesleep` and `wakesleep --help` cost nothing, and so
+that columns are explained without what only training needs (`pip install 'wakesleep[train]'`).
 """
 
 from importlib import import_module
@@ -27,6 +27,7 @@ _HOMES = {
     "mws": "core.algorithms",
     "rws": "core.algorithms",
     "vimco": "core.algorithms",
+    "hmws": "core.hybrid",
     "check": "core.check",
     "fit": "core.fit",
     "insert": "core.insert",
@@ -45,7 +46,10 @@ _HOMES = {
     "Explainer": "domains.contract",
     "Explanation": "domains.contract",
     "explain_strings": "domains.strings.explain",
+    "explain_table": "domains.strings.explain",
     "explain_series": "domains.timeseries.explain",
+    "read_series": "domains.timeseries.reading.tables",
+    "forecast_frame": "domains.timeseries.forecasting.nixtla",
 }
 __all__ = sorted(_HOMES)  # noqa: PLE0605, the names of the table above
 
@@ -53,7 +57,12 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605, the names of the table above
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'wakesleep' has no attribute {name!r}")
-    return getattr(import_module(f"wakesleep.{_HOMES[name]}"), name)
+    try:
+        return getattr(import_module(f"wakesleep.{_HOMES[name]}"), name)
+    except ModuleNotFoundError as error:
+        from wakesleep.errors import missing_extra
+
+        raise missing_extra(error) from None
 
 
 def __dir__() -> list[str]:

@@ -1,14 +1,15 @@
 """The command line: words, then one call. JAX is imported only by commands that compute."""
 
 import errno
+import io
 import os
 import sys
 
 import typer
 
-from wakesleep.cli import explain, reproduce, train
+from wakesleep.cli import explain, explore, reproduce, train, verbs
 from wakesleep.cli import output as screen
-from wakesleep.errors import Refusal
+from wakesleep.errors import Refusal, missing_extra
 
 app = typer.Typer(
     help="Learn generative programs with Memoised Wake-Sleep.",
@@ -17,22 +18,36 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_MEMORY = "RESOURCE_EXHAUSTED"
+"""What JAX says where a device or the host has no more memory."""
 
 
 def main() -> None:
     """Runs a command; a refusal is one sentence and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a locale without a character gets its number
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except Refusal as refusal:
         _refuse(str(refusal))
+    except ModuleNotFoundError as error:
+        if isinstance(missing := missing_extra(error), Refusal):
+            _refuse(str(missing))
+        raise
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except OSError as error:
-        if error.errno not in FULL:
+        if error.errno is None:
             raise
-        _refuse(f"{error.filename or 'A file'} could not be written ({error.strerror}): make room, then go on.")
+        remedy = "make room, then go on" if error.errno in NO_ROOM_ERRORS else "see that it can be read and written"
+        _refuse(f"{error.filename or 'A file'} could not be used ({error.strerror}): {remedy}.")
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and NO_MEMORY not in str(error):
+            raise
+        _refuse("There is not enough memory for this: give fewer or smaller data, or smaller settings.")
 
 
 def _refuse(sentence: str) -> None:
@@ -51,11 +66,12 @@ for _command in (
     train.evaluate,
     train.ship,
     explain.posterior,
-    explain.check,
     explain.sample,
+    explore.explore,
     reproduce.reproduce,
     reproduce.domains,
     reproduce.version,
 ):
     app.command()(_command)
-app.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})(explain.explain)
+app.command(context_settings=verbs.ALL_WORDS)(explain.explain)
+verbs.add_to(app)

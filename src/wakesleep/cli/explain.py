@@ -1,6 +1,5 @@
-"""Commands that ask: explain, check, posterior, sample. What they may be asked, a domain's explainer says."""
+"""Commands that ask: explain, posterior, sample. What they may be asked, a domain's explainer says."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,7 +8,7 @@ import typer
 from wakesleep.cli import output as screen
 from wakesleep.cli.options import Json, Most, Picture, RunPath, app_of, build, from_fields, parameter
 from wakesleep.cli.progress import standing
-from wakesleep.errors import Refusal, require_share
+from wakesleep.errors import Refusal
 
 if TYPE_CHECKING:
     from wakesleep.domains.contract import Explainer, Explanation
@@ -115,60 +114,20 @@ def _call(explainer: "Explainer") -> Any:
                     found.write(name, path)
         for note in found.notes():
             screen.tell(note)
-        _show(found, most, export, as_json)
+        show(found, most, export, as_json)
 
     return call
 
 
-def _show(found: "Explanation", most: int, export: str | None, as_json: bool) -> None:
+def show(found: "Explanation", most: int, export: str | None, as_json: bool) -> None:
+    """Prints an explanation: as another tool reads it, as JSON, or as tables."""
     if export is not None:
-        print(found.export(export))
+        screen.show_export(found.export(export))
     elif as_json:
         screen.print_json(found.rows(most))
     else:
         for table in found.table(most, screen.out.width):
             screen.show_table(*table)
-
-
-def check(
-    domain: Annotated[str, typer.Argument(help="The domain of the explanation.")],
-    saved: Annotated[Path, typer.Argument(help="What `wakesleep explain DOMAIN FILE --json` printed.")],
-    file: Annotated[Path, typer.Argument(help="The new file, every row of which is judged.")],
-    share: Annotated[float, typer.Option(help="The share of true members that is to be accepted.")] = 0.97,
-    as_json: Json = False,
-) -> None:
-    """Check new data against a saved explanation; the exit code is 1 if anything does not fit."""
-    from wakesleep import domains
-
-    require_share("share", share)
-    explainer = domains.explainer(domain)
-    if explainer.restore is None:
-        raise Refusal(f"New data cannot be checked against explanations of {domain}.")
-    explanation = explainer.restore(_saved(saved, domain))
-    with standing(screen.err) as report:
-        found = explanation.check(str(file), share, report)
-    if as_json:
-        screen.print_json(found)
-    elif found:
-        screen.show_table("what does not fit", tuple(found[0]), [tuple(map(str, v.values())) for v in found])
-    else:
-        screen.say("Every value fits.")
-    if found:
-        raise typer.Exit(1)
-
-
-def _saved(path: Path, domain: str) -> Any:
-    """Reads the rows of a saved explanation."""
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-            raise TypeError
-    except (OSError, UnicodeDecodeError, ValueError, TypeError, RecursionError) as error:
-        raise Refusal(
-            f"{path} is not a saved explanation ({type(error).__name__}): make one with `wakesleep explain {domain} "
-            "FILE --json`."
-        ) from None
-    return rows
 
 
 def posterior(
@@ -184,7 +143,7 @@ def posterior(
     found = posterior(run, row)
     if picture is not None:
         found.draw(picture)
-    _show(found, most, None, as_json)
+    show(found, most, None, as_json)
 
 
 def sample(
@@ -201,4 +160,4 @@ def sample(
     found = sample(target, count, seed, condition)
     if picture is not None:
         found.draw(picture)
-    _show(found, count, None, as_json)
+    show(found, count, None, as_json)

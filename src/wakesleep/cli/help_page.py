@@ -7,6 +7,7 @@ import typer
 from wakesleep import domains
 from wakesleep.cli.app import app
 from wakesleep.cli.explain import INTRODUCTION, command_of
+from wakesleep.cli.verbs import command_line
 
 INTRO = (
     "# Command line\n\nMade from the help of the commands by `make tables`. A refused request is one sentence on "
@@ -17,8 +18,16 @@ INTRO = (
 def reference() -> str:
     """Returns every command with its arguments and options."""
     commands: dict[str, Any] = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    pages = [_explain() if name == "explain" else _section(name, command) for name, command in commands.items()]
+    pages = [_page(name, command) for name, command in commands.items()]
     return INTRO + "".join(pages)
+
+
+def _page(name: str, command: Any) -> str:
+    if name == "explain":
+        return _explain()
+    if name in domains.COMMANDS:
+        command = typer.main.get_command(command_line(domains.command(name)))
+    return _section(name, command)
 
 
 def _explain() -> str:

@@ -39,9 +39,9 @@ def from_fields(options: type) -> list[inspect.Parameter]:
 
 def from_field(each: Field) -> inspect.Parameter:
     """Returns the option of a field that says its help."""
-    word = f"--{each.name.replace('_', '-')}"
+    words = [f"--{each.name.replace('_', '-')}", *filter(None, [each.metadata.get("short")])]
     metavar = "NAME=VALUE" if each.name == "set" else None
-    made = typer.Option(word, help=each.metadata.get("help", ""), metavar=metavar)
+    made = typer.Option(*words, help=each.metadata.get("help", ""), metavar=metavar)
     if isinstance(each.default, tuple):
         return parameter(each.name, Annotated[list[str], made], list(each.default))
     return parameter(each.name, Annotated[each.type, made], each.default)

@@ -1,6 +1,7 @@
 """What the commands print: tables on a terminal, JSON for machines."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -13,7 +14,7 @@ err = Console(stderr=True)
 
 def plain(text: str) -> str:
     """Returns text from a file with control codes spelled out, so that it cannot steer the terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else f"\\x{ord(c):02x}" for c in text)
+    return "".join(c if c.isprintable() or c in "\n\t" else f"\\x{ord(c):02x}" for c in text)
 
 
 def say(text: str) -> None:
@@ -36,6 +37,11 @@ def print_json(value: Any) -> None:
     print(json.dumps(value))
 
 
+def show_export(text: str) -> None:
+    """Prints text for another tool as it stands; on a terminal, control codes are spelled out."""
+    print(plain(text) if out.is_terminal else text)
+
+
 def show_end(summary: dict[str, Any] | None, as_json: bool) -> None:
     """Prints the end of a training run, told by one of its processes."""
     if summary is None:
@@ -43,7 +49,8 @@ def show_end(summary: dict[str, Any] | None, as_json: bool) -> None:
     if as_json:
         print_json(summary)
         return
-    say(f"{summary['run']}: step {summary['step']} of {summary['steps']}, bound {summary['bound']:.3f} nats")
+    bound = "no bound" if summary["bound"] is None else f"bound {summary['bound']:.3f} nats"
+    say(f"{summary['run']}: step {summary['step']} of {summary['steps']}, {bound}")
 
 
 def show_rows(rows: list[dict[str, Any]], title: str, as_json: bool) -> None:
@@ -55,7 +62,7 @@ def show_rows(rows: list[dict[str, Any]], title: str, as_json: bool) -> None:
     show_table(title, tuple(rows[0]), words)
 
 
-def show_table(title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+def show_table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Prints a table of words; nothing in them is read as markup."""
     table = Table(title=escape(plain(title)), title_justify="left")
     for column in columns:

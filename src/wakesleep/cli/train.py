@@ -137,4 +137,4 @@ def _listener() -> "Listener":
     def follow(steps: int) -> AbstractContextManager["Report"]:
         return Reporter(screen.err, steps)
 
-    return Listener(lambda line: screen.err.print(line, highlight=False, markup=False), follow)
+    return Listener(screen.tell, follow)
