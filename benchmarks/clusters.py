@@ -24,6 +24,7 @@ from wakesleep.core.algorithms import State
 from wakesleep.core.fit import compile_steps, data_mesh, place
 from wakesleep.core.keys import fused
 from wakesleep.core.model import propose, recognise, score
+from wakesleep.core.step import no_reports
 from wakesleep.domains.clusters.data import Settings, build, load
 from wakesleep.paper.cells import VARIANTS, split
 from wakesleep.running.config import Config
@@ -59,7 +60,8 @@ def step_times(name: str, k: int, seeds: int, steps: int) -> list[float]:
     held = [place(state, mesh, many)]
 
     def call(count: int) -> None:
-        held[0], _ = advance(data, held[0], keys if many else keys[0], jnp.asarray(count))
+        chosen = keys if many else keys[0]
+        held[0], _, _ = advance(data, held[0], chosen, jnp.asarray(count), no_reports(chosen.shape))
         jax.block_until_ready(held[0].step)
 
     return milliseconds(call, steps)

@@ -181,8 +181,10 @@ def run(advance: Any, data: Any, state: Any, count: int) -> tuple[Any, float, fl
     import jax
     import jax.numpy as jnp
 
+    from wakesleep.core.step import no_reports
+
     cpu, wall = time.process_time(), time.monotonic()
-    state, info = advance(data, state, jax.random.key(1), jnp.asarray(count))
+    state, _, info = advance(data, state, jax.random.key(1), jnp.asarray(count), no_reports())
     jax.block_until_ready(info)
     return state, time.process_time() - cpu, time.monotonic() - wall
 

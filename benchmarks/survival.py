@@ -1,6 +1,6 @@
-"""Faults that a run must survive: kills, a killed process of two, a full disk, damaged checkpoints.
+"""Faults that a run must survive: kills, a full disk, damage, failing calls, hostile directories, second owners.
 
-    python benchmarks/survival.py [kill] [process-killed] [disk-full] [damage] [--output results]
+    python benchmarks/survival.py [kill] [process-killed] [disk-full] [damage] [io] [hostile] [owners]
 
 Every life of a run is a process of its own that runs the command `wakesleep`, forked from this one once everything
 is imported, so that a start is cheap. Kills go on where an interrupted benchmark left off; a finished fault is not
@@ -18,24 +18,25 @@ import socket
 import subprocess
 import sys
 import time
-import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import io_faults
 import jax
+import lives
 import orbax.checkpoint  # noqa: F401, so that no life has to import it
+import strangers
 
 import wakesleep.domains.clusters  # noqa: F401
-from wakesleep.cli import app as cli
 from wakesleep.data import atomic as files
 from wakesleep.paper.results import dump, load
 from wakesleep.running import commands
 
 GROUPS, POINTS, STEPS, EVERY = 8, 3, 60, 5
 OPTIONS = ["--steps", str(STEPS), "--checkpoint-every", str(EVERY), "--batch-size", "4", "--set", "width=4"]
-TRIES = {"kill": 200, "process-killed": 4, "disk-full": 6, "damage": 100}
+TRIES = {"kill": 200, "process-killed": 4, "disk-full": 6, "damage": 100, "io": 600, "hostile": 100, "owners": 20}
 PATIENCE = 20
 Row = dict[str, Any]
 
@@ -80,23 +81,8 @@ def begin(words: list[str], log: Path) -> int:
 
 def command(words: list[str], log: Path) -> int:
     """Runs the command in this process; its exit code."""
-    out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(out, 1)
-    os.dup2(out, 2)
-    os.close(out)
-    sys.argv = ["wakesleep", *words]
     commands.keep_compiled = keep_everything
-    code = 1
-    try:
-        cli.main()
-        code = 0
-    except SystemExit as end:
-        code = int(end.code or 0)
-    except BaseException:
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    return code
+    return lives.run(words, log)
 
 
 keep_compiled = commands.keep_compiled
@@ -143,7 +129,7 @@ def kills(work: Path, tries: int) -> Row:
         elif code == 0:
             seen["runs"] += 1
         else:
-            seen["lost"].append(f"{path.name} cannot be resumed: {log.read_text()[-300:]}")
+            seen["lost"].append(f"{path.name} cannot be resumed: {lives.gist(log.read_text())}")
             seen["runs"] += 1
         files.write_whole(notes, json.dumps(seen))
     if end(begin(["resume", str(path)] if path.exists() else [], log)) == 0:
@@ -180,7 +166,7 @@ def live(path: Path, log: Path, rng: random.Random, seconds: float) -> tuple[int
         time.sleep(0.001)
     os.kill(pid, signal.SIGKILL)
     code, names = end(pid), listed(path)
-    return code, sorted(int(n) for n in names if n.isdigit()), any(n.endswith(files.UNFINISHED) for n in names)
+    return code, sorted(int(n) for n in names if n.isdigit()), any(n.endswith(files.UNFINISHED_SUFFIX) for n in names)
 
 
 def listed(path: Path) -> set[str]:
@@ -233,7 +219,7 @@ def compare(undisturbed: Path, others: list[Path], work: Path) -> list[str]:
     words = [sys.executable, "-c", COMPARE, str(undisturbed), *map(str, others)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        return [f"cannot be compared: {done.stderr[-300:]}"]
+        return [f"cannot be compared: {lives.gist(done.stderr)}"]
     differing: list[str] = json.loads(done.stdout)
     return differing
 
@@ -262,9 +248,9 @@ def process_kills(work: Path, tries: int) -> Row:
         said = logs[1 - victim].read_text()
         told = "go on with: wakesleep resume" in said
         if (max(runs_saved(path)) < STEPS) if code == 0 else not told:
-            lost.append(f"{path.name}: the other process ended with {code}: {said[-300:]}")
+            lost.append(f"{path.name}: the other process ended with {code}: {lives.gist(said)}")
         if any(codes := [end(pid) for pid in pair(["resume", str(path)], logs)]):
-            lost.append(f"{path.name} cannot be resumed ({codes}): {logs[0].read_text()[-300:]}")
+            lost.append(f"{path.name} cannot be resumed ({codes}): {lives.gist(logs[0].read_text())}")
         else:
             ended.append(path)
     lost += compare(undisturbed, ended, work)
@@ -281,7 +267,8 @@ def pair(words: list[str], logs: list[Path]) -> list[int]:
 
 
 def runs_saved(path: Path) -> list[int]:
-    return [int(p.name) for p in (path / "checkpoints").iterdir() if p.name.isdigit()] or [0]
+    names = [p.name for p in (path / "checkpoints").iterdir() if p.is_dir()]
+    return sorted(int(name) for name in names if name.isascii() and name.isdigit()) or [0]
 
 
 def full_disks(work: Path, tries: int) -> Row:
@@ -302,12 +289,12 @@ def full_disks(work: Path, tries: int) -> Row:
             said = log.read_text()
             refused += code == 2
             if code != 2 or "Traceback" in said or "No space left" not in said:
-                lost.append(f"{size} kB: ended with {code}: {said[-300:]}")
+                lost.append(f"{size} kB: ended with {code}: {lives.gist(said)}")
             if wrong := not_whole(path, sorted(runs_saved(path)) if max(runs_saved(path)) else []):
                 lost.append(f"{size} kB: {wrong}")
             subprocess.run(["mount", "-o", "remount,size=64m", str(disk)], check=True)
             if code := end(begin(["resume", str(path)], log)):
-                lost.append(f"{size} kB: cannot be resumed ({code}): {log.read_text()[-300:]}")
+                lost.append(f"{size} kB: cannot be resumed ({code}): {lives.gist(log.read_text())}")
             shutil.rmtree(kept, ignore_errors=True)
             shutil.copytree(path, kept)
             ended.append(kept)
@@ -322,15 +309,40 @@ def damages(work: Path, tries: int) -> Row:
     """A truncation or a flipped bit in a file of the last checkpoint: detected, named, an earlier one offered."""
     undisturbed, found = work / "undisturbed", work / "damages.json"
     whole(["train", "clusters", *OPTIONS], undisturbed)
+    return apart(lambda: try_damages(undisturbed, work / "damaged", work / "damage.log", tries), found)
+
+
+def apart(compute: Callable[[], Row], found: Path) -> Row:
+    """Computes a row in one new process: none of its commands gets far enough to leave anything behind."""
     found.unlink(missing_ok=True)
     pid = os.fork()
     if pid == 0:
-        # One process for all of them: none of the commands gets far enough to leave anything behind.
-        found.write_text(json.dumps(try_damages(undisturbed, work / "damaged", work / "damage.log", tries)))
+        found.write_text(json.dumps(compute()))
         os._exit(0)
-    assert end(pid) == 0, "the process that damages ended by itself"
+    assert end(pid) == 0, "the process ended by itself"
     row: Row = json.loads(found.read_text())
     return row
+
+
+def hostile(work: Path, tries: int) -> Row:
+    """Run directories made to harm: one sentence or the undisturbed end, and nothing outside changes."""
+    undisturbed = work / "undisturbed"
+    whole(["train", "clusters", *OPTIONS], undisturbed)
+    run = strangers.Commands(command, begin, end, runs_saved)
+    return apart(lambda: strangers.try_hostile(run, undisturbed, work / "hostile", tries), work / "hostile.json")
+
+
+def owners(work: Path, tries: int) -> Row:
+    """Second owners of a run that is being trained; its end is that of a run that nobody disturbed."""
+    run = strangers.Commands(command, begin, end, runs_saved)
+    words = ["train", "clusters", *OPTIONS]
+    row, path, last = strangers.try_owners(run, words, work, tries)
+    alone = work / "not-owned"
+    shutil.rmtree(alone, ignore_errors=True)
+    options = ["--steps", str(last), "--checkpoint-every", strangers.EVERY, "--output", str(alone)]
+    assert end(begin([*words, *options], work / "not-owned.log")) == 0
+    losses = [*row["losses"], *compare(alone, [path], work)]
+    return row | {"lost": len(losses), "losses": losses}
 
 
 def try_damages(undisturbed: Path, path: Path, log: Path, tries: int) -> Row:
@@ -348,11 +360,11 @@ def try_damages(undisturbed: Path, path: Path, log: Path, tries: int) -> Row:
         code = command(["resume", str(path), "--steps", str(STEPS + 1)], log)
         said = " ".join(log.read_text().split())
         if code != 2 or "Traceback" in said or sentence not in said:
-            lost.append(f"{file.name} {kind}: ended with {code}: {said[-300:]}")
+            lost.append(f"{file.name} {kind}: ended with {code}: {lives.gist(said)}")
         if runs_saved(path) != runs_saved(undisturbed) or missing(path, [last - EVERY]):
             lost.append(f"{file.name} {kind}: the earlier checkpoint is not there")
         if i % 10 == 0 and command(["resume", str(path), "--step", str(last - EVERY)], log):
-            lost.append(f"{file.name} {kind}: the earlier checkpoint cannot be resumed: {log.read_text()[-300:]}")
+            lost.append(f"{file.name} {kind}: the earlier checkpoint cannot be resumed: {lives.gist(log.read_text())}")
     return {"tried": tries, "lost": len(lost), **kinds, "losses": lost}
 
 
@@ -372,6 +384,9 @@ FAULTS: dict[str, Callable[[Path, int], Row]] = {
     "process-killed": process_kills,
     "disk-full": full_disks,
     "damage": damages,
+    "io": lambda work, tries: io_faults.faults(work / "io", tries),
+    "hostile": hostile,
+    "owners": owners,
 }
 
 
