@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from wakesleep.domains.timeseries.explain.explanation import EFFECTIVE_POINTS, Explanation
-from wakesleep.domains.timeseries.explain.knowledge import Knowledge
-from wakesleep.domains.timeseries.explain.search import Found
+from wakesleep.domains.timeseries.expressions.explanation import EFFECTIVE_POINTS, Explanation
+from wakesleep.domains.timeseries.expressions.knowledge import Knowledge
+from wakesleep.domains.timeseries.expressions.search import Found
 from wakesleep.domains.timeseries.language import MOST_VARIABLES, Kernel, program
 from wakesleep.domains.timeseries.records import Record, scale_of
 from wakesleep.paper.figures import timeseries as report

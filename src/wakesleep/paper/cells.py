@@ -15,17 +15,17 @@ CURVE_POINTS = 10
 
 
 def split(k: int) -> tuple[int, int]:
-    """K = M + R with M = R, the odd one to the memory."""
+    """Returns M and R of K = M + R with M = R, the odd one to the memory."""
     return k - k // 2, k // 2
 
 
 def halves(k: int) -> dict[str, int]:
-    """The sizes of MWS: M and R of `split`."""
+    """Returns the sizes of MWS: M and R of `split`."""
     return dict(zip(("memory_size", "proposals"), split(k), strict=True))
 
 
 def drawn(k: int) -> dict[str, int]:
-    """The size of an algorithm without memory."""
+    """Returns the size of an algorithm without memory."""
     return {"particles": k}
 
 
@@ -37,18 +37,17 @@ class Variant(NamedTuple):
     options: dict[str, Any]
 
     def choices(self, k: int) -> dict[str, Any]:
-        """The fields of `Config` that make it, with K joint evaluations for an observation and step."""
+        """Returns the fields of `Config` that make it, with K joint evaluations for an observation and step."""
         return {"algorithm": self.algorithm} | self.sizes(k) | self.options
 
 
 VARIANTS = {
-    "MWS": Variant("mws", halves, {}),
+    "MWS": Variant("mws", halves, {"explore": 0.0}),  # the paper's, with one slot too
     "MWS+both": Variant("mws-both", halves, {}),
     "MWS-tail": Variant("mws", halves, {"tail": True}),
     "MWS-tail+both": Variant("mws-both", halves, {"tail": True}),
     "MWS-tail+fantasy": Variant("mws-fantasy", halves, {"tail": True}),
     "MWS-revise+both": Variant("mws-both", halves, {"revise": 0.5}),
-    "MWS-plain": Variant("mws", halves, {"explore": 0.0}),
     "MWS-expected": Variant("mws", halves, {"replay": "expected"}),
     "MWS-explore": Variant("mws", halves, {"explore": 0.1}),
     "MWS-revise": Variant("mws", halves, {"revise": 0.5}),
@@ -62,12 +61,12 @@ VARIANTS = {
 
 
 def make(name: str, optimiser: optax.GradientTransformation, k: int) -> Algorithm:
-    """An algorithm by its name in tables, for K joint evaluations, with an optimiser of one's own."""
+    """Returns an algorithm by its name in tables, for K joint evaluations, with an optimiser of one's own."""
     return make_algorithm(Config("", **VARIANTS[name].choices(k)), optimiser)
 
 
 def every_cell(plan: Any) -> list[dict[str, Any]]:
-    """A cell for each seed, K and algorithm of a plan."""
+    """Returns a cell for each seed, K and algorithm of a plan."""
     return [
         {"algorithm": a, "K": k, "seed": s, "steps": plan.steps}
         for s in range(plan.seeds)
@@ -77,7 +76,7 @@ def every_cell(plan: Any) -> list[dict[str, Any]]:
 
 
 def prepare_cell(domain: str, settings: Any, cell: dict[str, Any], plan: Any, every: int, **more: Any) -> Job:
-    """The job of a cell: the plan's batch size and learning rate, the cell's algorithm, K, steps and seed."""
+    """Returns the job of a cell: the plan's batch size and learning rate, the cell's algorithm, K, steps, seed."""
     sizes = {name: getattr(plan, name) for name in ("batch_size", "learning_rate")}
     config = Config(
         domain,
@@ -100,7 +99,7 @@ def train_cell(
     watch: Callable[[int], Any] = lambda step: None,
     **more: Any,
 ) -> tuple[Job, State, list[tuple[int, float]]]:
-    """The job of one seed, its last state, and its bound at each tenth of the way; `watch` gets the steps done."""
+    """Returns the job of one seed, its last state, and its bound at each tenth; `watch` gets the steps done."""
     every = max(cell["steps"] // CURVE_POINTS, 1)
     job, curve = prepare_cell(domain, settings, cell, plan, every, **more), []
 

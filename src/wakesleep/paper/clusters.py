@@ -45,7 +45,18 @@ class Plan:
     algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO")
 
 
-ALL_ALGORITHMS = ("MWS", "RWS", "VIMCO", "MWS-explore", "MWS-fantasy", "MWS-expected", "MWS (M = K, R = 1)")
+ALL_ALGORITHMS = (
+    "MWS",
+    "RWS",
+    "VIMCO",
+    "MWS-tail+fantasy",
+    "MWS-tail+both",
+    "RWS+fantasy",
+    "MWS-explore",
+    "MWS-fantasy",
+    "MWS-expected",
+    "MWS (M = K, R = 1)",
+)
 FULL = {
     "clusters": Plan(algorithms=ALL_ALGORITHMS),
     "sparsity": Plan(steps=10_000, seeds=5, ks=(2, 5, 10, 20)),

@@ -46,12 +46,12 @@ def complete(
 
 
 def _cpu_seconds() -> float:
-    """CPU time of this process and of those that it has waited for."""
+    """Returns CPU time of this process and of those that it has waited for."""
     return sum(os.times()[:4])
 
 
 def _table(path: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """The table as it stands, which must have been made with these settings."""
+    """Returns the table as it stands, which must have been made with these settings."""
     table = load(path) or {"rows": [], "settings": settings, "cpu_seconds": 0.0}
     if table["settings"] != settings:
         raise Refusal(f"{path} was made with other settings: remove it, or write to another directory (--output).")
@@ -69,7 +69,7 @@ def _append(path: Path, settings: dict[str, Any], rows: list[Row], seconds: floa
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """The table in the file, if there is one."""
+    """Returns the table in the file, if there is one."""
     if not path.exists():
         return None
     try:
@@ -80,7 +80,7 @@ def load(path: Path) -> dict[str, Any] | None:
 
 
 def longest(path: Path) -> dict[str, Any]:
-    """The results with only the rows of the longest run in it."""
+    """Returns the results with only the rows of the longest run in it."""
     table = load(path)
     if table is None or not table["rows"]:
         raise Refusal(f"{path} has no results yet: make them with wakesleep reproduce {path.stem}.")
@@ -89,7 +89,7 @@ def longest(path: Path) -> dict[str, Any]:
 
 
 def dump(table: dict[str, Any]) -> str:
-    """JSON with one row a line, so that a change reads well."""
+    """Returns JSON with one row a line, so that a change reads well."""
     head = {k: v for k, v in table.items() if k != "rows"}
     rows = ",\n".join("  " + json.dumps(row) for row in table["rows"])
     return '{"rows": [\n' + rows + "\n],\n" + json.dumps(head, indent=1)[1:] + "\n"
@@ -98,7 +98,7 @@ def dump(table: dict[str, Any]) -> str:
 def resize(
     plan: Any, steps: int | None, seeds: int | None, algorithms: list[str] | None = None, ks: list[int] | None = None
 ) -> Any:
-    """The plan with another number of steps (for each of its tasks, where it has several) or of seeds, or cut down."""
+    """Returns the plan with another number of steps (for each task, where it has several) or seeds, or cut down."""
     if steps is not None:
         plan = replace(plan, steps=dict.fromkeys(plan.steps, steps) if isinstance(plan.steps, dict) else steps)
     for name in algorithms or ():

@@ -86,7 +86,7 @@ QUICK = {
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The tables of section 4.3: two rows for each algorithm, K and seed; and a baseline.
+    """Makes the tables of section 4.3: two rows for each algorithm, K and seed; and a baseline.
 
     They are kept in strings.json, or without pre-training in strings-awake.json.
     """
@@ -97,7 +97,7 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
 
 
 def shared_settings(plan: Plan) -> dict[str, Any]:
-    """What all cells of a table have in common."""
+    """Returns the settings that all cells of a table have in common."""
     kept = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
     return kept | {"flatness": list(plan.flatness)}
 
@@ -115,7 +115,7 @@ def _cell(cell: Row, plan: Plan) -> list[Row]:
 
 
 def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """What larger networks cost and what they are worth, in strings-sizes.json: a row for each hidden size."""
+    """Makes strings-sizes.json, the cost and worth of larger networks: a row for each hidden size."""
     shared = {k: v for k, v in shared_settings(plan).items() if k != "hidden"}
     cells = [cell | {"hidden": hidden} for cell in every_cell(plan) for hidden in SIZES]
     return complete(output / "strings-sizes.json", shared, cells, lambda c: _sized(c, plan), report)
@@ -151,7 +151,7 @@ class Likelihoods(NamedTuple):
 
 
 def likelihoods(model: Model, found: list[Concept], plan: Plan) -> tuple[Likelihoods, dict[str, float]]:
-    """The likelihoods of held-out strings, and the mean of the first with more and more proposals on a few concepts.
+    """Returns the likelihoods of held-out strings, and their mean on a few concepts with ever more proposals.
 
     The posterior given the others is over the programs found for either: those that explain them all are often not
     among the best for five alone. Which programs are summed decides how tight an estimate is, not what is estimated.
@@ -170,7 +170,7 @@ def likelihoods(model: Model, found: list[Concept], plan: Plan) -> tuple[Likelih
 
 
 def evaluate(model: Model, split: str, plan: Plan) -> Row:
-    """The means of the likelihoods of held-out strings, alone and given five others of their concept."""
+    """Returns the means of the likelihoods of held-out strings, alone and given five others of their concept."""
     found, flat = likelihoods(model, concepts("paper" if split == "background" else "novel"), plan)
     return {
         "nll": round(-found.alone.mean, 3),
@@ -183,7 +183,7 @@ def evaluate(model: Model, split: str, plan: Plan) -> Row:
 
 
 def search(key: Key[Array, ""], model: Model, data: Observations, plan: Plan) -> Memory:
-    """The best programs for each concept and the general ones, so that none is without one; the model is fixed."""
+    """Returns the best programs for each concept and the general ones, the model fixed; no concept has none."""
     found = remember(key, model, data, plan.memory, plan.proposals, plan.wakes, REVISED)
     general = jnp.asarray(np.stack([program(text, plan.length) for text in GENERAL]))
     return with_more(model, found, jnp.broadcast_to(general, (len(data), *general.shape)), data)
@@ -191,7 +191,7 @@ def search(key: Key[Array, ""], model: Model, data: Observations, plan: Plan) ->
 
 @eqx.filter_jit
 def with_more(model: Model, found: Memory, more: Int[Array, "n k t"], data: Observations) -> Memory:
-    """The memory with room for more programs, and these in it."""
+    """Returns the memory with room for more programs, and these in it."""
     room = ((0, more.shape[1]), (0, 0))
 
     def one(given: tuple[Memory, Int[Array, "k t"], Observations]) -> Memory:
@@ -205,13 +205,13 @@ def with_more(model: Model, found: Memory, more: Int[Array, "n k t"], data: Obse
 
 @eqx.filter_jit
 def predictive(model: Model, given: Memory, wanted: Observations) -> Float[Array, "n"]:
-    """log p(wanted | given) for each concept: the mean of p(wanted | z) under the posterior over programs found."""
+    """Returns log p(wanted | given) of each concept: the mean of p(wanted | z) over the posterior found."""
     log_p = over_programs(lambda z, x: model.evaluator.log_prob(x, z), given.programs, wanted.x)
     return jax.nn.logsumexp(mem.posterior(given).log_weight + log_p, axis=1)
 
 
 def _found(algorithm: Algorithm, state: State, data: Observations) -> Row:
-    """The best regexes of the training concepts: how many use alternation and brackets, and a dozen of them.
+    """Returns a dozen of the best regexes of training concepts, and how many use alternation and brackets.
 
     Those counted as divided and as grouped use them for their strings, and not for a last part that allows anything.
     """
@@ -230,7 +230,7 @@ def _found(algorithm: Algorithm, state: State, data: Observations) -> Row:
 
 
 def _posterior(algorithm: Algorithm, state: State, data: Observations, size: int = 100) -> Weighted:
-    """Q of every training concept, some at a time."""
+    """Returns Q of every training concept, some at a time."""
     one = eqx.filter_jit(algorithm.posterior)
     parts = []
     for start in range(0, len(data), size):
@@ -263,13 +263,13 @@ def _allowed(model: Model, programs: Int[Array, "k t"], x: Strings) -> Bool[Arra
 
 
 def _inferred(model: Model, z: np.ndarray, data: Observations, row: int) -> dict[str, Any]:
-    """A concept, its best regex, and strings drawn from it."""
+    """Returns a concept, its best regex, and strings drawn from it."""
     drawn = model.evaluator.sample(jax.random.key(row), jnp.asarray(z))
     return {"strings": words(jax.tree.map(lambda a: a[row], data.x)), "regex": show(z), "samples": as_text(drawn)[:3]}
 
 
 def prior_samples(key: Key[Array, ""], model: Model, count: int) -> list[dict[str, Any]]:
-    """New concepts: regexes from the prior, with strings drawn from each."""
+    """Returns new concepts: regexes from the prior, with strings drawn from each."""
     z, x = eqx.filter_jit(dream)(model, key, None, count)
     rows = [(np.asarray(z[i]), jax.tree.map(lambda a, i=i: a[i], x)) for i in range(count)]
     return [{"regex": show(z), "samples": as_text(x)[:3]} for z, x in rows]

@@ -1,8 +1,25 @@
 """Tables in Markdown, and their places in documents: between `<!-- table: NAME -->` and `<!-- end -->`."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
+MODULES = (
+    "clusters",
+    "strings",
+    "columns",
+    "generalise",
+    "characters",
+    "characters_hand",
+    "characters_oneshot",
+    "timeseries",
+    "m3",
+    "series",
+    "automata",
+    "scale",
+    "published",
+)
+"""The modules of `figures` that make tables."""
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -14,10 +31,7 @@ def markdown(head: list[str], rows: list[list[str]]) -> str:
 
 def fill(text: str, folder: Path) -> str:
     """Returns the document with each marked table made anew from the results."""
-    from wakesleep.paper.figures import automata, characters, clusters, columns, generalise, scale, strings, timeseries
-
-    modules = (clusters, strings, columns, generalise, characters, timeseries, automata, scale)
-    found = [module.TABLES for module in modules]
+    found = [import_module(f"wakesleep.paper.figures.{name}").TABLES for name in MODULES]
     tables = {name: table for each in found for name, table in each.items()}
 
     def made(match: re.Match[str]) -> str:

@@ -14,9 +14,9 @@ from wakesleep.core.memory import Memory, posterior
 from wakesleep.core.model import Model, Observations
 from wakesleep.domains.timeseries.data import CLASSIC, Settings, draw, true_variables
 from wakesleep.domains.timeseries.evaluator import begin
-from wakesleep.domains.timeseries.explain.knowledge import fitted_to, shipped
-from wakesleep.domains.timeseries.explain.search import Effort, search
-from wakesleep.domains.timeseries.explain.search import fit as fit_batch
+from wakesleep.domains.timeseries.expressions.knowledge import fitted_to, shipped
+from wakesleep.domains.timeseries.expressions.search import Effort, search
+from wakesleep.domains.timeseries.expressions.search import fit as fit_batch
 from wakesleep.domains.timeseries.language import PAPER_KERNELS, Kernel, text_of
 from wakesleep.paper.cells import every_cell, train_cell
 from wakesleep.paper.forecasts import METHODS, PEERS, measure, peers_installed

@@ -18,7 +18,7 @@ from wakesleep.paper.results import Row, load, longest
 from wakesleep.paper.tables import markdown
 
 MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
-CURVES = (*MAIN_ALGORITHMS, "MWS-plain")
+CURVES = (*MAIN_ALGORITHMS, "MWS-explore")
 SHOWN_K = 5
 PUBLISHED = "KL as published"
 

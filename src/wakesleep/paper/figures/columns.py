@@ -41,7 +41,7 @@ def _number(row: dict[str, Any] | None, measure: str) -> str:
 
 
 def table_calibration(folder: Path) -> str:
-    """False alarms at each share, on random and on ordered halves."""
+    """False alarms at each share, on random and ordered halves and on some rows drawn at random."""
     rows = [r for r in _read(folder / "benchmark-tables.json")["rows"] if r.get("share") is not None]
     lines = [
         [
@@ -53,18 +53,34 @@ def table_calibration(folder: Path) -> str:
         ]
         for r in rows
     ]
-    return markdown(["halves", "share", "alarms asked for", "alarms", "columns with over 5 %"], lines)
+    return markdown(["rows fitted", "share", "alarms asked for", "alarms", "columns with over 5 %"], lines)
 
 
 def table_canonical(folder: Path) -> str:
     """Columns with a known right answer: the share that each rule gets right."""
     rows = _read(folder / "benchmark-canonical.json")["table"]
-    keys = [(n, part) for n in sorted({r["examples"] for r in rows}) for part in ("develop", "held out")]
+    parts = list(dict.fromkeys(r["part"] for r in rows))
+    keys = [(n, part) for n in sorted({r["examples"] for r in rows}) for part in parts]
     by = {(r["rule"], r["examples"], r["part"]): r for r in rows}
     names = list(dict.fromkeys(r["rule"] for r in rows))
     lines = [[name, *(_number(by.get((name, *key)), "right") for key in keys)] for name in names]
-    caption = "Share of columns with recall of at least .95 and at most .05 of the near misses accepted."
+    numbers = ", ".join(f"{next(r['columns'] for r in rows if r['part'] == part)} {part}" for part in parts)
+    caption = f"Share of columns ({numbers}) with recall of at least .95 and at most .05 of the near misses accepted."
     return markdown(["rule", *(f"{n} examples, {part}" for n, part in keys)], lines) + "\n\n" + caption
+
+
+def table_sources(folder: Path) -> str:
+    """What the first program loses without each source of proposals."""
+    rows = _read(folder / "benchmark-column-sources.json")["rows"]
+    measures = ("right_8", "right_30", "half", "ten")
+    head = [
+        "without",
+        "canonical, 8 examples",
+        "canonical, 30 examples",
+        "tables, half of the rows",
+        "tables, ten values",
+    ]
+    return markdown(head, [[r["without"], *(_number(r, m) for m in measures)] for r in rows])
 
 
 def table_speed(folder: Path) -> str:
@@ -90,4 +106,5 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "columns-calibration": table_calibration,
     "columns-canonical": table_canonical,
     "columns-speed": table_speed,
+    "columns-sources": table_sources,
 }

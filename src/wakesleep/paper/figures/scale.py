@@ -14,11 +14,14 @@ from wakesleep.paper.tables import markdown
 
 SETTLED_MB = 40
 """Differences below this are noise: a process takes and returns as much by itself."""
-FAULTS = {
+FAULT_WORDS = {
     "kill": "`kill -9` at a random moment",
     "process-killed": "`kill -9` of one of two processes",
     "disk-full": "the disk fills up",
     "damage": "a checkpoint is damaged",
+    "io": "a call of the system fails",
+    "hostile": "a run directory is made to harm",
+    "owners": "a second process resumes the run",
 }
 
 
@@ -92,8 +95,15 @@ def table_network(folder: Path) -> str:
 def table_survival(folder: Path) -> str:
     """Returns the table of faults tried and what they cost."""
     rows = {row["fault"]: row for row in _table(folder, "survival")["rows"]}
-    lines = [[words, str(rows[f]["tried"]), str(rows[f]["lost"])] for f, words in FAULTS.items() if f in rows]
+    lines = [[words, str(rows[f]["tried"]), str(rows[f]["lost"])] for f, words in FAULT_WORDS.items() if f in rows]
     return markdown(["fault", "tried", "lost"], lines)
+
+
+def table_fuzz(folder: Path) -> str:
+    """Returns the table of changed files by reader, and how the cases ended."""
+    ends = ("cases", "results", "refused", "failed")
+    lines = [[row["reader"], *(f"{row[end]:,}" for end in ends)] for row in _table(folder, "fuzz")["rows"]]
+    return markdown(["file", "cases", "read", "refused in a sentence", "failed"], lines)
 
 
 def draw_scale(folder: Path) -> Path:
@@ -137,4 +147,5 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "scale-devices": table_devices,
     "scale-network": table_network,
     "survival": table_survival,
+    "fuzz": table_fuzz,
 }

@@ -1,6 +1,5 @@
 """The tables and the figure of the time series experiments, from their results files."""
 
-import textwrap
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -8,14 +7,14 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from wakesleep.domains.figures import save
+from wakesleep.domains.figures import plain, save
 from wakesleep.domains.timeseries.data import Settings, ucr
-from wakesleep.domains.timeseries.explain.explanation import Explanation
-from wakesleep.domains.timeseries.explain.figure import extrapolation
-from wakesleep.domains.timeseries.explain.knowledge import Knowledge
-from wakesleep.domains.timeseries.explain.search import Found
+from wakesleep.domains.timeseries.expressions.explanation import Explanation, Outlook
+from wakesleep.domains.timeseries.expressions.knowledge import Knowledge
+from wakesleep.domains.timeseries.expressions.search import Found
 from wakesleep.domains.timeseries.language import Kernel, program
 from wakesleep.domains.timeseries.records import scale_of, shorten
 from wakesleep.errors import Refusal
@@ -23,6 +22,7 @@ from wakesleep.paper.results import Row, load
 from wakesleep.paper.tables import markdown
 
 MEASURES = {"log_density": "{:.2f}", "rmse": "{:.4g}", "mase": "{:.2f}", "coverage": "{:.0%}"}
+OBSERVED_COLOUR, AHEAD_COLOUR = "#1b6ca8", "#dc6a12"
 MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
 
 
@@ -133,22 +133,30 @@ def table_explain(folder: Path) -> str:
 
 
 def draw_timeseries(folder: Path) -> list[Path]:
-    """Draws the paper's figure: a dozen series of the archive with expression, sentence and extrapolation."""
+    """Draws the paper's figure: a dozen series of the archive with expression and extrapolation."""
     row = next((r for r in _rows(folder, "bound") if r["algorithm"] == "MWS"), None)
     if row is None:
         return []
     figure = Figure(figsize=(13, 12.5))
     axes = figure.subplots(4, 3)
-    figure.subplots_adjust(hspace=0.85, wspace=0.15)
+    figure.subplots_adjust(hspace=0.5, wspace=0.15)
     for axis, i, shown in zip(axes.flat, range(len(row["shown"])), row["shown"], strict=False):
         e = _restore(i, shown, row["points"])
-        extrapolation(axis, e, e.outlook(0.3), legend=False)
+        _extrapolation(axis, e, e.outlook(0.3))
         axis.set(yticks=[])
         axis.tick_params(labelsize=6)
-        said = textwrap.fill(e.sentence(e.found[0].z), 60)
         axis.set_title(f"{e.record.name}\n{shown['expression']}", fontsize=8, loc="left", family="monospace")
-        axis.set_xlabel(said, fontsize=7, loc="left")
     return [save(figure, folder / "timeseries.png")]
+
+
+def _extrapolation(axis: Axes, e: Explanation, outlook: Outlook) -> None:
+    """Draws a series, and its median and credible band beyond the last time."""
+    times, middle, low, high = outlook
+    axis.plot(e.record.times, e.record.values, color=OBSERVED_COLOUR, lw=1)
+    axis.fill_between(times, low, high, color=AHEAD_COLOUR, alpha=0.25, lw=0)
+    axis.plot(times, middle, color=AHEAD_COLOUR, lw=1.2)
+    axis.set_xlim(e.record.times[0], times[-1])
+    plain(axis)
 
 
 def _restore(number: int, shown: dict[str, Any], points: int) -> Explanation:

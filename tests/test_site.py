@@ -1,0 +1,62 @@
+"""The site: every public name has a page of the API, tutorials run, and links of the built site lead somewhere."""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import wakesleep
+
+ROOT = Path(__file__).parents[1]
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.py"))
+SPEC = importlib.util.spec_from_file_location("site_of_the_docs", ROOT / "docs" / "build_site.py")
+site = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(site)
+
+
+def nav():
+    return re.findall(r"([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+
+
+def test_every_public_name_is_on_one_page_of_the_api():
+    pages = site.api_pages()
+    named = re.findall(r"^::: wakesleep\.[\w.]+\.(\w+)$", "".join(pages.values()), re.MULTILINE)
+    assert sorted(named) == sorted(wakesleep.__all__)
+    assert set(pages) <= set(nav())
+
+
+def test_every_page_is_in_the_menu_and_the_menu_has_no_other():
+    here = {path.name for path in (ROOT / "docs").glob("*.md")} | set(site.PAGES_BESIDE) | set(site.api_pages())
+    here |= {f"tutorials/{path.stem}.md" for path in TUTORIALS}
+    assert set(nav()) == here
+
+
+def test_pages_named_in_llms_txt_are_in_the_menu():
+    listed = re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "llms.txt").read_text())
+    assert listed
+    assert set(listed) <= set(nav())
+
+
+@pytest.mark.parametrize("script", TUTORIALS, ids=lambda p: p.stem)
+def test_a_tutorial_runs(script):
+    given = {**os.environ, "TUTORIAL_STEPS": "4", "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=given, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_tutorial_becomes_prose_and_code():
+    text = site.tutorial(ROOT / "docs" / "tutorials" / "reading_a_posterior.py")
+    assert text.startswith("# Reading a posterior honestly\n")
+    assert text.count("```") == 2 * text.count("```python") > 0
+    assert "# %%" not in text
+
+
+def test_a_link_that_leads_nowhere_is_found(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "index.html").write_text('<a href="a/">x</a><a href="a/#there">x</a><a href="https://x.org">x</a>')
+    (tmp_path / "a" / "index.html").write_text('<h2 id="there"></h2><a href="../b/">x</a><a href="#no">x</a>')
+    assert site.check(tmp_path) == ["a/index.html: #no", "a/index.html: ../b/"]
