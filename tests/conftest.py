@@ -1,5 +1,6 @@
 """Shapes and types of the library are checked at run time in every test."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -23,3 +24,11 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 def toy():
     """A model of which everything can be enumerated, and data for it."""
     return toy_model(jax.random.key(0)), toy_data(jax.random.key(1))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forget_compiled():
+    """Drops what a module's tests compiled: kept for the whole suite it takes gigabytes."""
+    yield
+    jax.clear_caches()
+    gc.collect()

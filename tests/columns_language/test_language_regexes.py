@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 
 from wakesleep.domains.strings.columns.characters import CLASSES, Chars, chars, class_size
-from wakesleep.domains.strings.columns.concepts import MAKERS, concept
+from wakesleep.domains.strings.columns.concepts import MAKERS, PART_MAKERS, concept
 from wakesleep.domains.strings.columns.dates import FIELDS, Date
 from wakesleep.domains.strings.columns.numbers import Number, range_regex
 from wakesleep.domains.strings.columns.posterior import infer
@@ -66,13 +66,31 @@ def test_words_are_their_regex(words):
             assert (rule.fullmatch(x) is not None) == (x in words), x
 
 
-@pytest.mark.parametrize("name", MAKERS)
-def test_samples_of_a_concept_are_possible_and_accepted(name):
-    node, rng = concept(name), random.Random(0)
-    rule = re.compile(node.regex)
-    for _ in range(100):
+def edited(x, rng):
+    """One character of a text left out, put in or changed for another of the text or of its neighbours."""
+    i, c = rng.randrange(len(x) + 1), rng.choice([*x, *"0:9-aZ. é"])
+    return rng.choice([x[:i] + x[i + 1 :], x[:i] + c + x[i:], x[:i] + c + x[i + 1 :]])
+
+
+def agree(node, count):
+    """Compares a program with its regex on samples and on as many texts one edit away from them."""
+    rule, rng = re.compile(node.regex), random.Random(0)
+    for _ in range(count):
         x = node.sample(rng)
-        assert node.log_prob(x) > -math.inf and rule.fullmatch(x), x
+        assert node.log_prob(x) > -math.inf and rule.fullmatch(x), (node.regex, x)
+        wrong = edited(x, rng)
+        possible, accepted = node.log_prob(wrong) > -math.inf, rule.fullmatch(wrong) is not None
+        assert possible == accepted if node.exact else accepted or not possible, (node.regex, wrong)
+
+
+@pytest.mark.parametrize("name", [*MAKERS, *PART_MAKERS])
+def test_a_concept_and_its_regex_agree_on_samples_and_near_misses(name):
+    agree(concept(name), 250)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_construct_and_its_regex_agree_on_ten_thousand_texts(name):
+    agree(PROGRAMS[name], 5_000)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +153,6 @@ COLUMNS = [
 
 
 @pytest.mark.parametrize("values", COLUMNS)
-def test_samples_of_what_was_found_are_accepted_by_its_regex(values):
+def test_what_was_found_and_its_regex_agree_on_samples_and_near_misses(values):
     for entry in infer(values).entries:
-        rule, rng = re.compile(entry.program.regex), random.Random(0)
-        for _ in range(100):
-            x = entry.program.sample(rng)
-            assert rule.fullmatch(x) and entry.program.log_prob(x) > -math.inf, (entry.program.regex, x)
+        agree(entry.program, 500)
