@@ -1,7 +1,9 @@
 """Shapes and types of the library are checked at run time in every test."""
 
+import ctypes
 import gc
 import os
+import sys
 from pathlib import Path
 
 os.environ.setdefault("WAKESLEEP_CACHE", str(Path.home() / ".cache" / "wakesleep"))
@@ -31,9 +33,16 @@ def toy():
     return toy_model(jax.random.key(0)), toy_data(jax.random.key(1))
 
 
+def forget():
+    """Drops what was compiled, and gives the memory back."""
+    jax.clear_caches()
+    gc.collect()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def forget_compiled():
     """Drops what a module's tests compiled: kept for the whole suite it takes gigabytes."""
     yield
-    jax.clear_caches()
-    gc.collect()
+    forget()

@@ -50,7 +50,7 @@ def table_automata(folder: Path, file: str = "automata.json") -> str:
     caption = (
         f"Distance |phi - epsilon| in percentage points, mean ± standard deviation of {max(seeds)} seeds after "
         f"{' and '.join(f'{s:,}' for s in sorted(steps))} steps on {table['settings']['observations']:,} images, "
-        "the paper's in brackets; last the share of images whose rule is right on every pattern that occurs, "
+        "the paper's in brackets. Last stands the share of images whose rule is right on every pattern that occurs, "
         "at the smallest and the greatest K."
     )
     return markdown(["", *(f"K = {k}" for k in ks), "rules"], lines) + "\n\n" + caption
