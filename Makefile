@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+INSTALL := $(BIN)/pip install -q -c constraints.txt --no-build-isolation
 DEMO := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
-.PHONY: demo test slow fuzz oldest check wheel tables docs lock clean
+.PHONY: demo test browser slow fuzz oldest check wheel tables docs lock clean
 
 demo: $(READY)
 	$(BIN)/wakesleep explain examples/orders.csv --most 1
@@ -15,8 +16,14 @@ demo: $(READY)
 	$(BIN)/wakesleep posterior $(DEMO) --most 1 --picture demo.png
 	@echo "The series is drawn in demo-series.png, the letter stroke by stroke in demo-letter.gif, and regexes learned from scratch in demo.png; the run is in $(DEMO)."
 
-test: $(READY) check wheel fuzz
+test: $(READY) check wheel docs fuzz browser
 	$(BIN)/python -m pytest -n 2 --dist loadscope -q
+
+# What the tests in a real browser need, where it can be had: they are skipped with a reason elsewhere.
+browser: $(READY)
+	@test -e $(VENV)/.browser || { $(INSTALL) -e ".[browser]" && touch $(VENV)/.browser; } || \
+		echo "Playwright cannot be installed: the tests in the browser are skipped."
+	@sh tests/serve/install_chromium.sh
 
 # Half a minute of changed files; `python benchmarks/fuzz.py --minutes 60` for longer.
 fuzz: $(READY)
@@ -53,7 +60,8 @@ tables: $(READY)
 
 # The site, from docs/; every warning is an error, and every link inside it is followed.
 docs: $(READY)
-	$(BIN)/pip install -q -c constraints.txt -e ".[site]" --no-build-isolation
+	test -e $(VENV)/.site || $(INSTALL) -e ".[site]"
+	touch $(VENV)/.site
 	$(BIN)/python docs/build_site.py
 	cd build && ../$(BIN)/zensical build --strict --clean
 	$(BIN)/python docs/build_site.py --check build/site
@@ -64,7 +72,8 @@ lock: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install -q -c constraints.txt hatchling editables
-	$(BIN)/pip install -q -c constraints.txt --no-build-isolation -e ".[all,dev]"
+	$(INSTALL) -e ".[all,dev]"
+	rm -f $(VENV)/.site $(VENV)/.browser
 	touch $(READY)
 
 clean:

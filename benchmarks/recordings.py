@@ -7,6 +7,7 @@ which are trained first, in a temporary folder.
 """
 
 import io
+import math
 import shutil
 import subprocess
 import sys
@@ -49,6 +50,58 @@ def table(page: Page, base: str) -> Iterator[None]:
         page.locator(f"#rows tr:nth-child({row})").wait_for()
         yield
     page.locator("#downloads:not([hidden])").wait_for()
+    yield
+
+
+def series(page: Page, base: str) -> Iterator[None]:
+    page.goto(f"{base}/series/")
+    page.locator("#status", has_text="explained in").wait_for()
+    yield
+    page.mouse.move(500, 300)
+    page.mouse.wheel(0, 240)
+    page.wait_for_timeout(300)
+    yield
+    page.locator("#parts input").nth(1).click()
+    yield
+    yield
+    page.locator("#parts input").nth(1).click()
+    yield
+    for ahead in (36, 48, 60, 72):
+        page.locator("#horizon").fill(str(ahead))
+        page.locator(f"#ahead tr:nth-child({ahead})").wait_for()
+        yield
+    box = page.locator("#drawn").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 2, box["y"] + 90)
+    page.mouse.down()
+    for step in range(1, 40):
+        height = 85 - 1.2 * step + 18 * math.sin(step / 2.2) - 25 * (step > 24)
+        page.mouse.move(box["x"] + 2 + 8 * step, box["y"] + height)
+        if step % 5 == 0:
+            yield
+    page.mouse.up()
+    page.locator("#status", has_text="the series: explained in").wait_for()
+    yield
+    yield
+
+
+def drawing(page: Page, base: str) -> Iterator[None]:
+    page.goto(f"{base}/drawing/")
+    page.set_input_files("#file", ROOT / "examples" / "omniglot.png")
+    page.locator("#programs tr").first.wait_for(timeout=120_000)
+    for at in range(int(page.locator("#stroke").get_attribute("max") or 0) + 1):
+        page.locator("#stroke").fill(str(at))
+        yield
+    yield
+    page.get_by_role("button", name="More like this").click()
+    page.get_by_alt_text("further example 8").wait_for()
+    page.mouse.wheel(0, 2000)
+    page.wait_for_timeout(300)
+    yield
+    yield
+    page.get_by_role("button", name="More like this").click()
+    page.wait_for_timeout(1000)
+    yield
     yield
 
 
@@ -95,7 +148,8 @@ def memory(page: Page, base: str) -> Iterator[None]:
 
 
 SCENES: dict[str, Callable[[Page, str], Iterator[None]]] = {
-    "column": column, "table": table, "points": points, "automaton": automaton, "memory": memory,
+    "column": column, "table": table, "series": series, "drawing": drawing,
+    "points": points, "automaton": automaton, "memory": memory,
 }  # fmt: skip
 
 

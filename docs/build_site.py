@@ -24,7 +24,7 @@ API = {
     "Algorithms": ("core.algorithms", "core.hybrid", "core.step"),
     "Training": ("core.fit", "core.memory", "core.insert", "core.pretrain", "core.check"),
     "Networks": ("core.networks", "core.recognition"),
-    "Evaluation": ("core.evaluate", "core.importance", "core.remember"),
+    "Evaluation": ("core.evaluate", "core.importance", "core.remember", "core.inference_data"),
 }
 """Pages of the API, and the modules whose public names each has."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -5,9 +5,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 import wakesleep
 
@@ -53,6 +55,38 @@ def test_a_tutorial_becomes_prose_and_code():
     assert text.startswith("# Reading a posterior honestly\n")
     assert text.count("```") == 2 * text.count("```python") > 0
     assert "# %%" not in text
+
+
+RUN, OUTPUT, CONFIGURATION, RUN_ELSEWHERE = ("python", "console"), ("text",), ("yaml", "toml"), {"lake.md": "py"}
+
+
+@pytest.mark.parametrize("document", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name)
+def test_every_code_block_is_run_or_marked_as_output(document):
+    """Blocks of python and console are run (test_documents.py); text is output; configuration must parse."""
+    for number, (kind, body) in enumerate(re.findall(r"^```([^\n]*)\n(.*?)^```$", document.read_text(), re.M | re.S)):
+        allowed = (*RUN, *OUTPUT, *CONFIGURATION, RUN_ELSEWHERE.get(document.name, "python"))
+        assert kind in allowed, f"block {number} of {document.name} is {kind or 'of no kind'}"
+        if kind == "yaml":
+            assert yaml.safe_load(body)
+        elif kind == "toml":
+            assert tomllib.loads(body)
+
+
+def test_every_data_file_that_ships_has_a_card():
+    cards = (ROOT / "docs" / "cards.md").read_text()
+    package = ROOT / "src" / "wakesleep"
+    kinds = (".safetensors", ".npz", ".json", ".jsonl", ".csv")
+    shipped = [p for p in package.rglob("*") if p.suffix in kinds and "static" not in p.parts]
+    assert len(shipped) > 5
+    assert [p.name for p in shipped if f"/{p.name}`" not in cards] == []
+
+
+@pytest.mark.parametrize(
+    "said", ["**Is**", "**Licence**", "**Trained on**", "**Measured**", "**Limits**", "**Unknown**"]
+)
+def test_every_model_says_what_is_asked_of_a_card(said):
+    models = re.split(r"^## ", (ROOT / "docs" / "cards.md").read_text(), flags=re.M)[1:-2]
+    assert [card.splitlines()[0] for card in models if said not in card] == []
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path):

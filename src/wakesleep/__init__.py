@@ -19,6 +19,7 @@ _HOMES = {
     "dream": "core.model",
     "Memory": "core.memory",
     "Weighted": "core.memory",
+    "inference_data": "core.inference_data",
     "Algorithm": "core.step",
     "State": "core.step",
     "Info": "core.step",

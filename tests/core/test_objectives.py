@@ -81,3 +81,10 @@ def test_impossible_programs_leave_loss_and_gradients_finite(loss, log_p):
 def test_nothing_moves_where_every_program_is_impossible():
     gradient = jax.grad(objectives.vimco, (0, 1))(jnp.full(3, -jnp.inf), jnp.zeros(3))
     assert all(np.all(np.asarray(g) == 0) for g in gradient)
+
+
+def test_the_effective_sample_size_counts_equal_weights_and_no_impossible_ones():
+    for log_w, count in (([3.0, 3.0, 3.0], 3.0), ([0.0, -np.inf, -np.inf], 1.0), ([-np.inf] * 2, 0.0)):
+        assert float(objectives.effective(jnp.array(log_w))) == pytest.approx(count)
+    w = np.array([0.7, 0.2, 0.1])
+    assert float(objectives.effective(jnp.log(w))) == pytest.approx(1 / np.sum(w**2), rel=1e-5)

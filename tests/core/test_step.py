@@ -60,7 +60,8 @@ def test_where_no_observation_has_a_program_the_bound_is_minus_infinity():
 
 def test_a_long_sum_of_reports_is_as_precise_as_double_precision_and_the_same_however_it_is_cut():
     values = np.random.default_rng(0).normal(-25.0, 10.0, 20_000).astype(np.float32)
-    one = lambda bound: Info(bound, jnp.float32(0.7), jnp.float32(0.1), jnp.zeros(3))  # noqa: E731
+    rest = jnp.float32(0.7), jnp.float32(0.1), jnp.zeros(3), jnp.float32(2.5), jnp.ones(3)
+    one = lambda bound: Info(bound, *rest)  # noqa: E731
     given = jnp.asarray(values)
 
     @jax.jit

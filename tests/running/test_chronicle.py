@@ -15,7 +15,7 @@ from wakesleep.running.chronicle import Chronicle
 from wakesleep.running.config import Config, parse
 
 DOMAIN = Domain(name="none", settings=dict, load=dict, build=dict, show=lambda z: f"program {int(z[0])}")
-INFO = Info(jnp.asarray(-1.5), jnp.asarray(1.0), jnp.asarray(0.5), jnp.zeros(3))
+INFO = Info(jnp.asarray(-1.5), jnp.asarray(1.0), jnp.asarray(0.5), jnp.zeros(3), jnp.asarray(2.0), jnp.zeros(3))
 
 
 def state(step, programs, log_joint, phase=None):

@@ -58,6 +58,7 @@ def test_the_options_of_the_command_are_the_settings_with_their_help_and_default
         "processes",
         "process_id",
         "patience",
+        "tensorboard",
     }
 
 

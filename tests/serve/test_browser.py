@@ -71,6 +71,24 @@ def test_a_typed_line_is_explained_without_a_click(browser, base):
     watched.check(base)
 
 
+def test_of_quick_keys_the_last_is_judged(browser, base):
+    watched = Watched(browser)
+    page = watched.open(f"{base}/column/")
+    page.wait_for_selector("#found table")
+    page.evaluate("""() => {
+      const value = document.getElementById("value");
+      for (let i = 0; i < 40; i++) {
+        value.value = `ORD-${i}`;
+        value.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+    }""")
+    page.locator("#verdict", has_text="ORD-39").wait_for()
+    page.wait_for_timeout(300)
+    assert "ORD-39" in page.inner_text("#verdict")
+    assert page.inner_text("#status") == ""
+    watched.check(base)
+
+
 def test_a_table_streams_its_columns_and_opens_one(browser, base):
     watched = Watched(browser, 400, "dark")
     page = watched.open(f"{base}/table/")
@@ -172,11 +190,70 @@ def test_a_series_is_taken_apart_and_continued(browser, base):
     page.locator("#ahead tr:nth-child(8)").wait_for(state="detached")
     page.locator("#parts input").first.press("Space")
     assert not page.locator("#parts input").first.is_checked()
+    page.get_by_role("button", name="Explain").click()
+    page.locator("#status", has_text="the series: explained in").wait_for()
+    assert not page.locator("#parts input").first.is_checked()
     page.locator("#values").fill("1\ntwo")
     page.get_by_role("button", name="Explain").click()
     page.locator("#status.refusal").wait_for()
     assert serious(page) == []
     watched.errors = [e for e in watched.errors if "422" not in e]  # Chromium notes every status above 399
+    watched.check(base)
+
+
+def test_a_long_series_streams_and_says_where_it_was_stopped(browser, base):
+    watched = Watched(browser)
+    page = watched.open(f"{base}/series/")
+    page.locator("#status", has_text="explained in").wait_for()
+    values = "\n".join(str(100 + t % 24 + 50 * (t == 1000)) for t in range(3_000))
+    page.locator("#values").evaluate("(element, text) => { element.value = text; }", values)  # typing it takes seconds
+    page.locator("#season").fill("24")
+    page.get_by_role("button", name="Explain").click()
+    page.locator("#status", has_text="a first look at the latest 300 of 3,000 values").wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.locator("#status", has_text="Stopped: what is shown is").wait_for()
+    assert page.locator("#sentences li").count() > 0
+    watched.check(base)
+
+
+def test_a_series_is_drawn_by_mouse(browser, base):
+    watched = Watched(browser, 400)
+    page = watched.open(f"{base}/series/")
+    page.locator("#status", has_text="explained in").wait_for()
+    page.locator("#drawn").scroll_into_view_if_needed()
+    box = page.locator("#drawn").bounding_box()
+    page.mouse.move(box["x"] + 2, box["y"] + 90)
+    page.mouse.down()
+    for step in range(1, 11):
+        page.mouse.move(box["x"] + 2 + 30 * step, box["y"] + 90 - 7 * step + 6 * (step % 2))
+    page.mouse.up()
+    page.locator("#status", has_text="the series: explained in").wait_for()
+    watched.check(base)
+
+
+def test_a_drawing_is_explained_replayed_and_drawn_again(browser, base):
+    pytest.importorskip("jax", reason="drawings are explained with the extra train")
+    watched = Watched(browser)
+    page = watched.open(f"{base}/drawing/")
+    box = page.locator("#paper").bounding_box()
+    for stroke in (((60, 60), (220, 60)), ((140, 60), (140, 230))):
+        page.mouse.move(*(box[side] + at for side, at in zip("xy", stroke[0], strict=True)))
+        page.mouse.down()
+        page.mouse.move(*(box[side] + at for side, at in zip("xy", stroke[1], strict=True)), steps=5)
+        page.mouse.up()
+    page.locator("#programs tr").first.wait_for()
+    assert "line" in page.inner_text("#programs")
+    page.locator("#stroke").press("Home")
+    assert "100 % of the ink remains" in page.inner_text("#remaining")
+    page.locator("#stroke").press("End")
+    assert " 0 % of the ink remains" in f" {page.inner_text('#remaining')}"
+    for name, what in (("More like this", "further example 8"), ("New characters", "new character 8")):
+        page.get_by_role("button", name=name).press("Enter")
+        page.get_by_alt_text(what).wait_for()
+    assert serious(page) == []
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="Explain").click()
+    page.locator("#status.refusal", has_text="There is no drawing yet").wait_for()
     watched.check(base)
 
 

@@ -24,6 +24,7 @@ Coordinator = Annotated[
 Processes = Annotated[int | None, typer.Option(help="How many processes there are.")]
 ProcessId = Annotated[int | None, typer.Option(help="Which of them this is, from 0.")]
 Patience = Annotated[int, typer.Option(help="Seconds after which a silent process counts as dead.")]
+Tensorboard = Annotated[Path | None, typer.Option(help="A folder to log the metrics in for TensorBoard.")]
 
 
 def parameter(name: str, kind: Any, default: Any = ...) -> inspect.Parameter:

@@ -1,8 +1,8 @@
 """Commands that make and measure a run: train, resume, store, evaluate, ship."""
 
 import inspect
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +18,7 @@ from wakesleep.cli.options import (
     ProcessId,
     RunPath,
     Settings,
+    Tensorboard,
     from_field,
 )
 from wakesleep.cli.output import print_json, show_end, show_rows
@@ -49,17 +50,18 @@ def train(
     processes: Processes = None,
     process_id: ProcessId = None,
     patience: Patience = 60,
+    tensorboard: Tensorboard = None,
     as_json: Json = False,
     **given: Any,
 ) -> None:
     """Train a model and keep it in a run directory."""
     own = pairs(settings or [])
-    with witness(coordinator, patience):
+    with witness(coordinator, patience), _listener(tensorboard) as listener:
         from wakesleep.running import commands
         from wakesleep.running.cluster import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
-        summary = commands.train({"domain": domain, "settings": own, **given}, output, place, _listener())
+        summary = commands.train({"domain": domain, "settings": own, **given}, output, place, listener)
     show_end(summary and summary._asdict(), as_json)
 
 
@@ -73,15 +75,16 @@ def resume(
     processes: Processes = None,
     process_id: ProcessId = None,
     patience: Patience = 60,
+    tensorboard: Tensorboard = None,
     as_json: Json = False,
 ) -> None:
     """Go on with a run that was stopped, or train it for longer, on as many devices or processes as you like."""
-    with witness(coordinator, patience):
+    with witness(coordinator, patience), _listener(tensorboard) as listener:
         from wakesleep.running import commands
         from wakesleep.running.cluster import Place
 
         place = Place(devices, coordinator, processes, process_id, patience)
-        summary = commands.resume(run, steps, step, place, _listener(), domain)
+        summary = commands.resume(run, steps, step, place, listener, domain)
     show_end(summary and summary._asdict(), as_json)
 
 
@@ -129,12 +132,19 @@ def ship(
         screen.show_table(str(file), ("card", ""), [(name, str(value)) for name, value in card.items()])
 
 
-def _listener() -> "Listener":
-    """Shows on standard error what a run tells."""
+@contextmanager
+def _listener(folder: Path | None) -> Iterator["Listener"]:
+    """Shows on standard error what a run tells, and logs it for TensorBoard where a folder is given."""
     from wakesleep.cli.progress import Reporter
     from wakesleep.running.commands import Listener
 
     def follow(steps: int) -> AbstractContextManager["Report"]:
         return Reporter(screen.err, steps)
 
-    return Listener(screen.tell, follow)
+    if folder is None:
+        yield Listener(screen.tell, follow)
+        return
+    from wakesleep.running.tensorboard import tensorboard
+
+    with tensorboard(folder) as callback:
+        yield Listener(screen.tell, follow, callback)

@@ -62,7 +62,7 @@ def mws(
             total += half * _weighted(weight, recognise(model.recognition, z, h))
         if recognition != "replay":
             total += half * jnp.mean(dreamed(model, key_dream, batch))
-        return total, (updated, report(mem.bound(terms.log_joint), novel))
+        return total, (updated, _memory_report(terms, novel))
 
     return algorithm(loss, optimiser, memory_size, phases=phases)
 
@@ -150,6 +150,12 @@ def _weighted(weight: Float[Array, "b k"], log_prob: Float[Array, "b k"]) -> Sca
     return jnp.mean(jax.vmap(objectives.weighted)(weight, log_prob))
 
 
+def _memory_report(terms: Memory, novel: Array) -> Info:
+    """The report of an algorithm with a memory: the sum of the terms, and the effective number of them."""
+    return report(mem.bound(terms.log_joint), novel, jax.vmap(objectives.effective)(terms.log_joint))
+
+
 def _importance_report(log_p: Float[Array, "b k"], log_r: Float[Array, "b k"]) -> Info:
-    """The report of an algorithm without a memory: the importance-weighted bounds."""
-    return report(jax.vmap(objectives.iwae)(log_p - log_r))
+    """The report of an algorithm without a memory: the importance-weighted bounds and effective sample sizes."""
+    log_w = log_p - log_r
+    return report(jax.vmap(objectives.iwae)(log_w), effective=jax.vmap(objectives.effective)(log_w))

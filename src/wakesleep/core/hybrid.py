@@ -107,7 +107,8 @@ def hmws(
         total = _particle_loss(model, jax.random.fold_in(key, THINNING), kept, v, h, batch)
         log_r = over_programs(model.recognition.log_prob, updated.programs, h)
         total += jnp.mean(jax.vmap(TOKEN_LOSSES[recognition])(v, log_r))
-        return total, (updated, report(mem.bound(kept.log_joint), novel))
+        effective = jax.vmap(objectives.effective)(kept.log_joint)
+        return total, (updated, report(mem.bound(kept.log_joint), novel, effective))
 
     made = algorithm(loss, optimiser, memory_size, partial(_posterior, fillings))
 

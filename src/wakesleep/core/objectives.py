@@ -30,6 +30,12 @@ def normalise(log_w: LogProbs) -> LogProbs:
     return w / jnp.maximum(jnp.sum(w), jnp.finfo(w.dtype).tiny)
 
 
+def effective(log_w: LogProbs) -> Scalar:
+    """The effective sample size (sum_k w_k)^2 / sum_k w_k^2: K for equal weights, 0 where all are impossible."""
+    square = jnp.sum(jnp.square(normalise(log_w)))
+    return jnp.where(square > 0, 1 / jnp.where(square > 0, square, 1.0), 0.0)
+
+
 def iwae(log_w: LogProbs) -> Scalar:
     """The importance-weighted bound, log (1/K sum_k w_k)."""
     return jax.nn.logsumexp(log_w) - jnp.log(log_w.shape[0])

@@ -47,6 +47,10 @@ class Info(NamedTuple):
     """The mean number of proposals that entered an observation's memory; zero where there is no memory."""
     broken: Float[Array, "3"]
     """For each of `PARTS`, the share of steps in which its gradient was not finite."""
+    effective: Float[Array, ""]
+    """The effective number of weighted programs that an observation is learned from; zero where it is not reported."""
+    gradient: Float[Array, "3"]
+    """For each of `PARTS`, the Euclidean norm of its gradient."""
 
 
 class Algorithm(NamedTuple):
@@ -99,18 +103,21 @@ def algorithm(
         updates, opt_state = optimiser.update(gradient, state.opt_state, parameters)
         model = eqx.apply_updates(state.model, updates)
         memory = None if state.memory is None else mem.write(state.memory, batch.rows, rows)
-        return State(state.step + 1, model, opt_state, memory), info._replace(broken=_broken(gradient))
+        return State(state.step + 1, model, opt_state, memory), _with_gradient(info, gradient)
 
     return Algorithm(init, step, posterior)
 
 
-def report(bounds: Float[Array, "b"], novel: Array | float = 0.0) -> Info:
-    """The report of a step from each observation's bound and its count of programs that entered memory."""
+def report(bounds: Float[Array, "b"], novel: Array | float = 0.0, effective: Array | float = 0.0) -> Info:
+    """The report of a step from each observation's bound, its count of programs that entered memory, and the effective
+    number of its weighted programs."""
     possible = ~jnp.isneginf(bounds)  # NaN counts as possible, so that it is seen and not hidden
     mean = jnp.sum(jnp.where(possible, bounds, 0.0)) / jnp.maximum(jnp.sum(possible), 1)
     mean = jnp.where(jnp.any(possible), mean, -jnp.inf)
-    entered = jnp.mean(jnp.asarray(novel, mean.dtype))
-    return jax.lax.stop_gradient(Info(mean, jnp.mean(possible.astype(mean.dtype)), entered, jnp.zeros(len(PARTS))))
+    entered, weighing = (jnp.mean(jnp.asarray(a, mean.dtype)) for a in (novel, effective))
+    none = jnp.zeros(len(PARTS))
+    made = Info(mean, jnp.mean(possible.astype(mean.dtype)), entered, none, weighing, none)
+    return jax.lax.stop_gradient(made)
 
 
 def weigh_report(info: Info) -> Info:
@@ -123,7 +130,7 @@ def average(total: Info, count: Any) -> Info:
     """The mean of `count` reports, given the sum of their weighted forms (see `weigh_report`)."""
     seen = total.explained > 0
     bound = jnp.where(seen, total.bound / jnp.where(seen, total.explained, 1.0), -jnp.inf)
-    return Info(bound, total.explained / count, total.novel / count, total.broken / count)
+    return Info(*(each / count for each in total))._replace(bound=bound)
 
 
 class Totals(NamedTuple):
@@ -140,7 +147,7 @@ class Totals(NamedTuple):
 def no_reports(shape: tuple[int, ...] = ()) -> Totals:
     """Returns the totals of no steps."""
     zero = lambda *more: jnp.zeros((*shape, *more))  # noqa: E731
-    made = [Info(zero(), zero(), zero(), zero(len(PARTS))) for _ in range(2)]
+    made = [Info(zero(), zero(), zero(), zero(len(PARTS)), zero(), zero(len(PARTS))) for _ in range(2)]
     return Totals(jnp.zeros(shape, jnp.int32), *made)
 
 
@@ -190,14 +197,27 @@ def program_shape(model: Model, data: Observations) -> PyTree[jax.ShapeDtypeStru
     return jax.eval_shape(propose_one, jax.random.key(0), x, c)
 
 
-def _broken(gradient: Model) -> Float[Array, "3"]:
-    """For each part, one where any number of its gradient is not finite, else zero."""
+def _with_gradient(info: Info, gradient: Model) -> Info:
+    """The report with the norm of each part's gradient, and whether it is finite."""
+    return info._replace(broken=_by_part(_broken, gradient), gradient=_by_part(_norm, gradient))
 
-    def part(tree: Any) -> Array:
-        bad = [~jnp.all(jnp.isfinite(a)) for a in jax.tree.leaves(tree)]
-        return jnp.any(jnp.stack(bad)) if bad else jnp.zeros((), bool)
 
-    return jnp.stack([part(getattr(gradient, name)) for name in PARTS]).astype(jnp.float32)
+def _by_part(measure: Callable[[list[Array]], Array], gradient: Model) -> Float[Array, "3"]:
+    """What a function of the arrays of a part's gradient says for each part; zero for a part without parameters."""
+    parts = [jax.tree.leaves(getattr(gradient, name)) for name in PARTS]
+    return jnp.stack([measure(part) if part else jnp.zeros(()) for part in parts]).astype(jnp.float32)
+
+
+def _broken(part: list[Array]) -> Array:
+    """One where any number is not finite, else zero."""
+    return jnp.any(jnp.stack([~jnp.all(jnp.isfinite(a)) for a in part]))
+
+
+def _norm(part: list[Array]) -> Array:
+    """The Euclidean norm, whose squares do not overflow."""
+    greatest = jnp.max(jnp.stack([jnp.max(jnp.abs(a), initial=0.0) for a in part]))
+    scale = jnp.where(greatest > 0, greatest, 1.0)
+    return scale * jnp.sqrt(sum(jnp.sum(jnp.square(a / scale)) for a in part))
 
 
 def _strong(model: Model) -> Model:

@@ -33,7 +33,7 @@ from wakesleep.running.programs import list_programs
 from wakesleep.running.provenance import source_commit
 from wakesleep.running.reference import changed, slug
 from wakesleep.running.run import Run
-from wakesleep.running.train import Job, Report, prepare
+from wakesleep.running.train import Callback, Job, Report, prepare
 from wakesleep.running.train import train as train_job
 
 
@@ -48,6 +48,8 @@ class Listener(NamedTuple):
     """Takes a line for the user."""
     follow: Callable[[int], AbstractContextManager[Report]] = lambda steps: nullcontext(_ignore)
     """Takes a number of steps, and gives a context that yields the report to be called along the way."""
+    callback: Callback = lambda metrics, state: None
+    """Takes each line of the metrics and the state."""
 
 
 SILENT = Listener()
@@ -159,7 +161,7 @@ def _go_on(job: Job, run: Run, state: State, mesh: Mesh, listener: Listener) -> 
     """Trains to the last step or to an interrupt, lists the programs found, and refuses an end that is no success."""
     with _interrupt() as stop, listener.follow(job.config.steps) as report:
         judge = Judge(report, (line["bound"] for line in runs.history(run)))
-        state = train_job(job, run, state, judge, stop, mesh)
+        state = train_job(job, run, state, judge, stop, mesh, listener.callback)
     if int(state.step) >= job.config.steps:
         list_programs(job, run, state)
     processes.meet("the run is written")

@@ -24,6 +24,8 @@ SHOWN_CHARACTERS = 60
 DOMAIN_CHARACTERS = 4096
 RATE_FALL = 100
 """What the learning rate is divided by when it has fallen."""
+OPTIMISERS = ("adam", "adamw", "amsgrad", "nadam", "lion", "rmsprop", "sgd")
+"""Names of `optax`, each made with a learning rate and else its defaults."""
 MOST_STEPS = 2**31 - 1
 """A state counts its steps in 32 bits."""
 MOST_PROGRAMS_AT_ONCE = 2**20
@@ -113,12 +115,18 @@ class Config:
     )
     steps: int = setting(10_000, "Steps to make.", between(1, MOST_STEPS))
     batch_size: int = setting(20, "Observations in a step.", between(1, MOST_STEPS))
-    learning_rate: float = setting(1e-3, "Adam's learning rate.", positive)
+    optimiser: str = setting("adam", f"{', '.join(OPTIMISERS)}.", one_of(*OPTIMISERS))
+    learning_rate: float = setting(1e-3, "The optimiser's learning rate.", positive)
+    warmup: int = setting(0, "Steps in which the learning rate rises from zero.", between(0, MOST_STEPS))
     hold: float = setting(
-        1.0, "Share of the steps before the learning rate falls in a line to a hundredth; 1: it never falls.", share
+        1.0, "Share of the steps before the learning rate falls to a hundredth; 1: it never falls.", share
     )
+    fall: str = setting("line", "How the learning rate falls: line or cosine.", one_of("line", "cosine"))
     seed: int = setting(0, "Seed of the networks and of all that is drawn.", between(-(2**63), 2**63 - 1))
     checkpoint_every: int = setting(5000, "Steps between checkpoints.", between(1, MOST_STEPS))
+    report_every: int = setting(
+        0, "Steps between lines of metrics.jsonl; 0: at checkpoints alone.", between(0, MOST_STEPS)
+    )
     watch: int = setting(
         0, "Observations whose memory is followed in memory.jsonl (see: explore).", between(0, MOST_STEPS)
     )
@@ -137,6 +145,16 @@ class Config:
         for f in fields(self):
             if (check := f.metadata.get("check")) is not None:
                 check(f.name, getattr(self, f.name))
+        if self.checkpoint_every % self.lines_every:
+            raise Refusal(
+                f"checkpoint_every ({self.checkpoint_every}) must be a multiple of report_every ({self.report_every}), "
+                "so that each checkpoint has its line."
+            )
+
+    @property
+    def lines_every(self) -> int:
+        """Returns the number of steps between lines of the metrics."""
+        return self.report_every or self.checkpoint_every
 
 
 def parse(given: Any) -> Config:
@@ -161,14 +179,32 @@ def offered() -> list[Field]:
 
 
 def make_optimiser(config: Config) -> "optax.GradientTransformation":
-    """Returns Adam with a learning rate that is held for `hold` of the steps and then falls."""
+    """Returns the optimiser, its learning rate risen in `warmup` steps, held for `hold` of all steps, then fallen."""
     import optax
 
-    rate = config.learning_rate
-    if config.hold == 1:
-        return optax.adam(rate)
-    held = int(config.hold * config.steps)
-    return optax.adam(optax.linear_schedule(rate, rate / RATE_FALL, config.steps - held, held))
+    make = getattr(optax, config.optimiser)
+    made: optax.GradientTransformation = make(_rate(config))
+    return made
+
+
+def _rate(config: Config) -> Any:
+    """Returns the learning rate: a number where it never changes, else a schedule."""
+    import optax
+
+    rate: Any = config.learning_rate
+    if config.hold < 1:
+        held = int(config.hold * config.steps)
+        falling = config.steps - held
+        if config.fall == "cosine":
+            down = optax.cosine_decay_schedule(rate, max(falling, 1), 1 / RATE_FALL)
+            rate = optax.join_schedules([optax.constant_schedule(rate), down], [held])
+        else:
+            rate = optax.linear_schedule(rate, rate / RATE_FALL, falling, held)
+    if not config.warmup:
+        return rate
+    later = rate if callable(rate) else optax.constant_schedule(rate)
+    rise = optax.linear_schedule(0.0, 1.0, config.warmup)
+    return lambda step: rise(step + 1) * later(step)
 
 
 def make_algorithm(config: Config, optimiser: "optax.GradientTransformation | None" = None) -> "Algorithm":
@@ -176,7 +212,8 @@ def make_algorithm(config: Config, optimiser: "optax.GradientTransformation | No
     recipe = ALGORITHMS[config.algorithm]
     function = getattr(import_module("wakesleep.core.algorithms"), recipe.function)
     taken = signature(function).parameters
-    options = {f.name: getattr(config, f.name) for f in fields(config) if f.name in taken} | recipe.fixed
+    given = [f.name for f in fields(config) if f.name in taken and f.name != "optimiser"]  # of which this is the name
+    options = {name: getattr(config, name) for name in given} | recipe.fixed
     if "phases" in taken:
         options["phases"] = config.watch > 0
     made: Algorithm = function(make_optimiser(config) if optimiser is None else optimiser, **options)

@@ -22,6 +22,7 @@ from wakesleep.core.fit import begin, check_batch, fit
 from wakesleep.core.keys import fused
 from wakesleep.core.model import Model, Observations
 from wakesleep.core.pretrain import pretrain
+from wakesleep.core.step import PARTS
 from wakesleep.data.documents import reason
 from wakesleep.data.memmap import DIGEST_CHARACTERS, is_store
 from wakesleep.domains import domain as find_domain
@@ -38,8 +39,8 @@ from wakesleep.running.reference import digest
 from wakesleep.running.run import Run
 from wakesleep.running.store import Say, read_dataset
 
-REPORTED = ("bound", "explained", "novel")
-"""The numbers of a report that a line of the metrics has."""
+REPORTED = ("bound", "explained", "novel", "effective")
+"""The numbers of a report that a line of the metrics has, beside the norms of gradients."""
 
 
 class Progress(NamedTuple):
@@ -51,6 +52,15 @@ class Progress(NamedTuple):
 
 
 Report = Callable[[Progress], None]
+Callback = Callable[[dict[str, int | float], State], None]
+"""Takes a line of the metrics, the step among them, and the state that the next steps will consume."""
+
+
+class Due(NamedTuple):
+    """What is due after a step."""
+
+    line: bool
+    checkpoint: bool
 
 
 class Job(NamedTuple):
@@ -156,7 +166,7 @@ def steps(
         "key": _keys(config.seed)[1] if keys is None else keys,
         "steps": config.steps,
         "batch_size": config.batch_size,
-        "every": config.checkpoint_every,
+        "every": config.lines_every,
         "mesh": mesh,
     }
     if config.rows_at_once:
@@ -171,23 +181,34 @@ def train(
     report: Report = lambda now: None,
     stop: Callable[[], bool] = lambda: False,
     mesh: Mesh | None = None,
+    callback: Callback = lambda metrics, state: None,
 ) -> State:
     """Trains to the last step, or until `stop` is true in any process, and returns the state reached.
 
-    With a run, metrics and checkpoints are written there. The given state is consumed.
+    With a run, metrics and checkpoints are written there. The given state is consumed. `callback` is called every
+    `report_every` steps, in the primary process.
     """
+
+    def tell(state: State, info: Info) -> dict[str, int | float]:
+        metrics = {"step": int(state.step), **numbers(info)}
+        if processes.primary():
+            callback(metrics, state)
+        return metrics
+
     if run is None:
-        return _follow(job, state, report, stop, mesh, lambda *_: None)
+        return _follow(job, state, report, stop, mesh, lambda state, info, due: tell(state, info) if due.line else None)
     chronicle = Chronicle(run.chronicle, job.domain, job.config.watch) if job.config.watch else None
     with Saver(run.checkpoints) as saver:
 
-        def keep(state: State, means: dict[str, float] | None, info: Info) -> None:
+        def keep(state: State, info: Info, due: Due) -> None:
             saver.check()
             if chronicle is not None:
                 chronicle.see(state, info)
-            if means is not None:
+            if due.line:
+                metrics = tell(state, info)
                 if processes.primary():
-                    runs.record(run, {"step": int(state.step), **means})
+                    runs.record(run, metrics)
+            if due.checkpoint:
                 saver.save(state)
 
         return _follow(job, state, report, stop, mesh, keep)
@@ -199,19 +220,26 @@ def _follow(
     report: Report,
     stop: Callable[[], bool],
     mesh: Mesh | None,
-    keep: Callable[[State, dict[str, float] | None, Info], None],
+    keep: Callable[[State, Info, Due], Any],
 ) -> State:
-    """Runs the loop of `train`; `keep` gets each state, its means where a checkpoint is due, and the report."""
+    """Runs the loop of `train`; `keep` gets each state, the report, and what is due."""
     config = job.config
     for state, info in steps(job, state, mesh):
         step = int(state.step)
         report(Progress(step, config.steps, float(info.bound)))
         stopping = processes.any_says(stop())
-        due = step % config.checkpoint_every == 0 or step == config.steps or stopping
-        keep(state, {name: float(getattr(info, name)) for name in REPORTED} if due else None, info)
+        ending = step == config.steps or stopping
+        due = Due(step % config.lines_every == 0 or ending, step % config.checkpoint_every == 0 or ending)
+        keep(state, info, due)
         if stopping:
             break
     return state
+
+
+def numbers(info: Info) -> dict[str, int | float]:
+    """Returns the numbers of a report by name, the norm of each part's gradient among them."""
+    norms = {f"gradient_{part}": float(norm) for part, norm in zip(PARTS, np.asarray(info.gradient), strict=True)}
+    return {name: float(getattr(info, name)) for name in REPORTED} | norms
 
 
 def _keys(seed: Any) -> tuple[Key[Array, ""], Key[Array, ""]]:

@@ -49,7 +49,7 @@ class Explorer:
             Route("/{page}/", self.show),
             Route("/{page}/static/{file}", self.script),
             Route("/{page}/ask/{name}", self.ask, methods=["GET", "POST"]),
-            Route("/{page}/stream/{name}", self.stream),
+            Route("/{page}/stream/{name}", self.stream, methods=["GET", "POST"]),
         ]
         handlers: dict[Any, Callable[..., Any]] = {
             Refusal: self.refused,

@@ -21,9 +21,9 @@ export function say(sentence, wrong = false) {
   place.className = wrong ? "refusal" : "status";
 }
 
-/** Asks the server, and returns what it answers as JSON; a refusal becomes an error with its sentence.
- * @param {string} address @param {RequestInit} [given] @returns {Promise<any>} */
-export async function ask(address, given = {}) {
+/** Asks the server; a refusal becomes an error with its sentence.
+ * @param {string} address @param {RequestInit} given @returns {Promise<Response>} */
+async function answered(address, given) {
   let answer;
   try {
     answer = await fetch(address, { ...given, headers: { accept: "application/json", ...given.headers } });
@@ -31,9 +31,16 @@ export async function ask(address, given = {}) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
     throw new Error("The server does not answer: is wakesleep explore still running?");
   }
-  const body = await answer.json().catch(() => ({ refusal: "The server gave an answer that cannot be read." }));
-  if (!answer.ok) throw new Error(body.refusal || "This did not work.");
-  return body;
+  if (answer.ok) return answer;
+  const body = await answer.json().catch(() => ({}));
+  throw new Error(body.refusal || "This did not work.");
+}
+
+/** Asks the server, and returns what it answers as JSON.
+ * @param {string} address @param {RequestInit} [given] @returns {Promise<any>} */
+export async function ask(address, given = {}) {
+  const answer = await answered(address, given);
+  return answer.json().catch(() => { throw new Error("The server gave an answer that cannot be read."); });
 }
 
 /** Sends fields as a form.
@@ -77,6 +84,26 @@ export function follow(address, part, data, end) {
   source.addEventListener("refusal", (event) => finish(event.data));
   source.addEventListener("error", () => finish("The server no longer answers, so this was cut short."));
   return () => source.close();
+}
+
+/** Sends fields as a form, and calls back with each piece of data that the server streams.
+ * @param {string} address @param {Record<string, string>} fields @param {(data: any) => void} data
+ * @param {AbortSignal} signal */
+export async function stream(address, fields, data, signal) {
+  const answer = await answered(address, { method: "POST", body: new URLSearchParams(fields), signal });
+  const reader = /** @type {ReadableStream} */ (answer.body).pipeThrough(new TextDecoderStream()).getReader();
+  let text = "";
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    const events = (text + read.value).split("\n\n");
+    text = events.pop() || "";
+    for (const [name, ...lines] of events.map((each) => each.split("\n"))) {
+      const said = lines.map((line) => line.slice("data: ".length)).join("\n");
+      if (name === "event: refusal") throw new Error(said);
+      if (name === "event: end") return;
+      if (name === "event: data") data(JSON.parse(said));
+    }
+  }
+  throw new Error("The server no longer answers, so this was cut short.");
 }
 
 /** The value of a colour of the style sheet.

@@ -9,6 +9,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 let file = need("ask").dataset.file || "";
 let drawn = false;
 let seed = 0;
+let explained = "";
 let stop = () => {};
 /** @type {{ png: string, remaining: number }[]} */
 let frames = [];
@@ -33,6 +34,7 @@ function showFrame(number) {
   need("frame").alt = `The drawing after ${number} steps of the pen`;
   need("stroke").value = String(number);
   need("stroke-said").value = `${number} of ${frames.length - 1}`;
+  need("remaining").textContent = `${(100 * frames[number].remaining).toFixed(0)} % of the ink remains`;
 }
 
 /** Replays the strokes, or shows the last at once where motion is not wanted. */
@@ -51,6 +53,8 @@ function play() {
 /** Shows programs and strokes. @param {any} found */
 function show(found) {
   frames = found.frames;
+  explained = found.explained;
+  need("like").disabled = false;
   need("replay").hidden = false;
   need("stroke").max = String(frames.length - 1);
   need("ink").replaceChildren(...frames.map((frame, i) => {
@@ -94,17 +98,19 @@ async function explain() {
   }
 }
 
-/** Shows new characters. */
-async function more() {
+/** Shows drawings that the server makes. @param {string} question @param {Record<string, string>} fields @param {string} what */
+async function more(question, fields, what) {
   say("Drawing ...");
   try {
     seed += 1;
-    const found = await post("ask/more", { seed: String(seed), alphabet: need("alphabet").value });
-    for (const id of ["alphabet", "alphabet-label"]) need(id).hidden = !found.alphabets;
-    need("alphabet").max = String(Math.max(found.alphabets - 1, 0));
+    const found = await post(`ask/${question}`, { seed: String(seed), ...fields });
+    if (found.alphabets !== undefined) {
+      for (const id of ["alphabet", "alphabet-label"]) need(id).hidden = !found.alphabets;
+      need("alphabet").max = String(Math.max(found.alphabets - 1, 0));
+    }
     need("drawn").replaceChildren(...found.pictures.map((/** @type {string} */ png, /** @type {number} */ i) => {
       const item = make("li");
-      item.append(make("img", { src: `data:image/png;base64,${png}`, alt: `new character ${i + 1}`, width: "112" }));
+      item.append(make("img", { src: `data:image/png;base64,${png}`, alt: `${what} ${i + 1}`, width: "112" }));
       return item;
     }));
     say("");
@@ -133,7 +139,8 @@ need("clear").addEventListener("click", () => { clear(); file = ""; });
 need("stop").addEventListener("click", () => stop());
 need("play").addEventListener("click", play);
 need("stroke").addEventListener("input", () => { clearInterval(playing); showFrame(Number(need("stroke").value)); });
-need("more").addEventListener("click", more);
+need("like").addEventListener("click", () => more("like", { explained }, "further example"));
+need("more").addEventListener("click", () => more("more", { alphabet: need("alphabet").value }, "new character"));
 onFile(need("file"), need("ask"), async (given) => {
   try {
     file = await upload(given, given.name);

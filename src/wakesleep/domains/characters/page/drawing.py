@@ -4,8 +4,9 @@ import base64
 import io
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from wakesleep.domains.characters.explain import EXPLAINER
 from wakesleep.domains.pages import Asked, Page
@@ -22,6 +23,12 @@ LEAST_DARKNESS = 0.3
 """Darkness from which a pixel of a frame counts as drawn."""
 REACH_PIXELS = 1
 """A pixel of the drawing is explained where a stroke passes at most this far from it."""
+
+
+class Drawn(NamedTuple):
+    """An explained drawing on the shelf."""
+
+    explanation: Any
 
 
 def context(asked: Asked) -> dict[str, Any]:
@@ -44,7 +51,8 @@ def explain(asked: Asked) -> Iterator[dict[str, Any]]:
         raise Refusal("No strokes were found that could have drawn this.")
     with tempfile.TemporaryDirectory() as folder:
         frames = _frames(found.write("film", Path(folder) / "film.gif"))
-    yield {"programs": rows[0]["programs"], "frames": _replayed(upload.path, frames)}
+    kept = asked.shelf.keep(Drawn(found))
+    yield {"programs": rows[0]["programs"], "frames": _replayed(upload.path, frames), "explained": kept}
 
 
 def _unless_stopped(asked: Asked) -> None:
@@ -85,28 +93,66 @@ def _png(frame: "Image.Image") -> str:
     return base64.b64encode(kept.getvalue()).decode()
 
 
+def like(asked: Asked) -> dict[str, Any]:
+    """Answers further examples of the drawing: its strokes, each time moved as a hand would."""
+    import numpy as np
+
+    from wakesleep.domains.characters.hand.compare import shaded
+    from wakesleep.domains.characters.hand.redraw import Redrawing, redrawn
+
+    drawn = asked.shelf.kept(asked.word("explained"))
+    if not isinstance(drawn, Drawn):
+        raise Refusal("No drawing is explained yet: draw one first.")
+    rng = np.random.default_rng(int(asked.number("seed", 0, 0, 2**31 - 1)))
+    hand, program = drawn.explanation.hand, drawn.explanation.found[0].programs[0]
+    made = [shaded(hand.nib, redrawn(Redrawing(), program, rng)) for _ in range(_count(asked))]
+    return {"pictures": [_picture(shade) for shade in made]}
+
+
 def more(asked: Asked) -> dict[str, Any]:
     """Answers new drawings from the learned prior, each by a program drawn anew; of an alphabet where it has some."""
-    import equinox as eqx
     import jax
     import jax.numpy as jnp
-    import numpy as np
-    from PIL import Image
 
     from wakesleep.core.keys import fused
-    from wakesleep.core.model import dream
     from wakesleep.domains.characters.domain import DOMAIN
     from wakesleep.domains.learned import shipped
 
-    known, count = shipped(DOMAIN), int(asked.number("count", 8, 1, 24))
-    alphabets = int(getattr(known.model.prior, "alphabets", 0) or 0)
+    known, count = shipped(DOMAIN), _count(asked)
+    table = getattr(known.model.prior, "alphabets", None)
+    alphabets = 0 if table is None else len(table)
     alphabet = int(asked.number("alphabet", 0, 0, max(alphabets - 1, 0)))
     c = jnp.full(count, alphabet) if alphabets else None
     seed = int(asked.number("seed", 0, 0, 2**31 - 1))
-    _, x = jax.device_get(eqx.filter_jit(dream)(known.model, fused(jax.random.key(seed)), c, count))
-    paper = (255 * (1 - np.clip(np.asarray(x), 0, 1))).astype(np.uint8)
-    pictures = [Image.fromarray(one).resize((PICTURE_PIXELS, PICTURE_PIXELS)) for one in paper]
-    return {"pictures": [_png(p) for p in pictures], "alphabets": alphabets}
+    shades = jax.device_get(_imagined()(known.model, jax.random.split(fused(jax.random.key(seed)), count), c))
+    return {"pictures": [_picture(one) for one in shades], "alphabets": alphabets}
+
+
+@cache
+def _imagined() -> Any:
+    """Returns a compiled function that draws programs from the prior, and gives the ink that each puts on the paper."""
+    import equinox as eqx
+    import jax
+
+    @eqx.filter_jit
+    def imagine(model: Any, keys: Any, c: Any) -> Any:
+        z = jax.vmap(model.prior.sample)(keys, c)
+        return jax.vmap(lambda one: model.evaluator.shade(model.evaluator.draw(one)))(z)
+
+    return imagine
+
+
+def _count(asked: Asked) -> int:
+    return int(asked.number("count", 8, 1, 24))
+
+
+def _picture(ink: Any) -> str:
+    """Returns an image of numbers from 0, paper, to 1, ink, as a PNG."""
+    import numpy as np
+    from PIL import Image
+
+    paper = np.rint(255 * (1 - np.clip(np.asarray(ink, float), 0, 1))).astype(np.uint8)
+    return _png(Image.fromarray(paper).resize((PICTURE_PIXELS, PICTURE_PIXELS)))
 
 
 DRAWING_PAGE = Page(
@@ -115,7 +161,7 @@ DRAWING_PAGE = Page(
     folder=FOLDER,
     scripts=("drawing.js",),
     context=context,
-    answers={"more": more},
+    answers={"like": like, "more": more},
     streams={"explain": explain},
     opens=True,
 )

@@ -122,7 +122,7 @@ def _found(asked: Asked) -> Found:
 def value(asked: Asked) -> Shown:
     """Answers whether a typed value fits, and why."""
     typed = asked.word("value")
-    if not typed:
+    if not typed or not asked.word("explained"):  # nothing to judge, or nothing yet to judge it by
         return Shown("value.html", {"typed": "", "colours": COLOURS})
     if len(typed) > LONGEST_TYPED:
         raise Refusal(f"The value has {len(typed):,} characters; the page judges at most {LONGEST_TYPED:,}.")

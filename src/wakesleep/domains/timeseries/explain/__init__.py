@@ -17,15 +17,11 @@ def explain_series(y: Any, times: Any = None, season: Any = None, transform: str
     `season` is a number of steps or several, 1 for none; by default it is the calendar's. The result has
     `forecast(horizon)`, `components()`, `fitted()`, `outliers()` and `sentences()`.
     """
-    import numpy as np
-
-    from wakesleep.domains.timeseries.explain.explained import LONGEST_YEARLY, explain
+    from wakesleep.domains.timeseries.explain.explained import explain, is_yearly
     from wakesleep.domains.timeseries.explain.explainer import TRANSFORM_NAMES
     from wakesleep.domains.timeseries.reading.series import series_of
     from wakesleep.errors import require_one_of
 
     require_one_of("transform", transform, TRANSFORM_NAMES)
     series = series_of(y, times, season)
-    short = np.isfinite(series.values).sum() <= LONGEST_YEARLY
-    yearly = season == 1 and series.unit == "step" and bool(short)
-    return explain(series, transform, yearly, cycles=season is None)
+    return explain(series, transform, is_yearly(series, season), cycles=season is None)

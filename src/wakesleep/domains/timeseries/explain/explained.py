@@ -1,6 +1,6 @@
 """A series explained: what comes next, its parts, its outliers, and all of it in words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -134,6 +134,12 @@ def explain(series: Series, transform: str = "auto", yearly: bool = False, cycle
     `yearly` says that a series without dates and seasons is one of years; `cycles`, that one without a season may have
     a cycle of any period.
     """
+    *_, last = stages(series, transform, yearly, cycles)
+    return last
+
+
+def stages(series: Series, transform: str = "auto", yearly: bool = False, cycles: bool = True) -> Iterator[Explained]:
+    """Yields a series explained without changes and then, where some are found, with them; arguments as `explain`."""
     there = np.isfinite(series.values)
     positions, values = series.positions[there], series.values[there]
     _check(series, values)
@@ -145,10 +151,15 @@ def explain(series: Series, transform: str = "auto", yearly: bool = False, cycle
     unit = "step" if seasons and not series.seasons else series.unit
     known = shipped("year") if yearly else library_for(unit, seasons)
     posterior = weigh(Observed(positions, seen), logs, known, seasons, least)
+    yield Explained(series, posterior, ())
     observed, changes = search(posterior)
     if changes:
-        posterior = weigh(observed, logs, known, seasons, least)
-    return Explained(series, posterior, changes)
+        yield Explained(series, weigh(observed, logs, known, seasons, least), changes)
+
+
+def is_yearly(series: Series, season: Any) -> bool:
+    """Returns whether a series that is said to have no season is short enough to be one of years."""
+    return season == 1 and series.unit == "step" and int(np.isfinite(series.values).sum()) <= LONGEST_YEARLY
 
 
 def _check(series: Series, values: Float[np.ndarray, "n"]) -> None:

@@ -1,5 +1,5 @@
 // @ts-check
-import { colour, make, need, onFile, post, say, upload } from "../../static/explore.js";
+import { colour, make, need, onFile, post, say, stream, upload } from "../../static/explore.js";
 
 const DRAWN_POINTS = 80;
 const uPlot = /** @type {any} */ (window).uPlot;
@@ -15,6 +15,12 @@ const charts = {};
 let waiting = null;
 /** @type {number[] | null} */
 let heights = null;
+/** Forecasts asked for; an answer to an earlier question than the last is dropped. */
+let asked = 0;
+/** The last place that was drawn at, or -1. */
+let last = -1;
+/** The parts that the user has taken out. @type {Set<string>} */
+const left = new Set();
 
 const said = (/** @type {number | null} */ v) => (v === null ? "" : Number(v.toPrecision(5)).toLocaleString("en"));
 
@@ -30,6 +36,23 @@ function chart(id, series, data, more = {}) {
   }, data, place);
 }
 
+/** Marks shifts of level and changes of slope by lines across the chart. @param {any} drawn */
+function markChanges(drawn) {
+  const { ctx, bbox } = drawn;
+  ctx.save();
+  ctx.strokeStyle = colour("--bad");
+  ctx.setLineDash([6, 4]);
+  for (const change of found.changes) {
+    if (change.what === "outlier") continue;
+    const x = Math.round(drawn.valToPos(found.times[change.at], "x", true)) - 0.5;
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
 /** The names of the parts that are ticked. @returns {string[]} */
 const chosen = () => [...need("parts").querySelectorAll("input:checked")].map((box) => box.value);
 
@@ -40,8 +63,8 @@ function draw() {
   const fit = times.map((/** @type {any} */ _, /** @type {number} */ i) =>
     names.length ? names.reduce((sum, n) => sum + (found.parts[n][i] ?? 0), 0) : null);
   const none = (/** @type {any[]} */ like) => like.map(() => null);
-  const odd = new Set(found.outliers.map((/** @type {any} */ o) => o.value));
-  const marks = observed.map((/** @type {number | null} */ v) => (v !== null && odd.has(v) ? v : null));
+  const odd = new Set(found.changes.filter((/** @type {any} */ c) => c.what === "outlier").map((/** @type {any} */ c) => c.at));
+  const marks = observed.map((/** @type {number | null} */ v, /** @type {number} */ i) => (odd.has(i) ? v : null));
   const [ink, fitted, next, wrong] = ["--soft", "--c0", "--c1", "--bad"].map(colour);
   const data = [
     [...times, ...ahead.times], [...observed, ...none(ahead.times)], [...fit, ...none(ahead.times)],
@@ -53,10 +76,11 @@ function draw() {
     { label: "fit", stroke: fitted, width: 2 }, { label: "median", stroke: next, width: 2 },
     { label: "low", stroke: next, width: 0.5 }, { label: "high", stroke: next, width: 0.5 },
     { label: "does not fit", stroke: wrong, width: 0, points: { show: true, size: 9, fill: wrong } },
-  ], data, { bands: [{ series: [5, 4], fill: `${next}33` }] });
+  ], data, { bands: [{ series: [5, 4], fill: `${next}33` }], hooks: { draw: [markChanges] } });
   const parts = Object.keys(found.parts);
   const means = parts.map((n) => found.parts[n].reduce((/** @type {number} */ s, /** @type {number} */ v) => s + v, 0) / times.length);
-  const label = (/** @type {string} */ n, /** @type {number} */ i) => (Math.abs(means[i]) < 1e-9 ? n : `${n}, less ${said(means[i])}`);
+  const spread = Math.max(...observed) - Math.min(...observed.filter((/** @type {number | null} */ v) => v !== null));
+  const label = (/** @type {string} */ n, /** @type {number} */ i) => (Math.abs(means[i]) < 1e-3 * spread ? n : `${n}, less ${said(means[i])}`);
   chart("each", parts.map((n, i) => (
     { label: label(n, i), stroke: colour(`--c${i % 8}`), width: 1.5, show: names.includes(n) })),
     [times, ...parts.map((n, i) => found.parts[n].map((/** @type {number} */ v) => v - means[i]))]);
@@ -82,7 +106,7 @@ function show() {
   const names = Object.keys(found.parts);
   need("parts").replaceChildren(make("legend", {}, "Parts in the fit"), ...names.map((name) => {
     const label = make("label");
-    const box = make("input", { type: "checkbox", value: name, checked: "" });
+    const box = make("input", { type: "checkbox", value: name, ...(left.has(name) ? {} : { checked: "" }) });
     label.append(box, ` ${name}`);
     return label;
   }));
@@ -90,9 +114,8 @@ function show() {
   need("series").replaceChildren(...found.series.map((/** @type {string} */ name) => make("option", { value: name }, name)));
   need("series").value = found.name;
   need("odd").replaceChildren(
-    ...found.outliers.map((/** @type {any} */ o) => row(o.time, ["outlier", said(o.value), said(o.expected)])),
-    ...found.changes.map((/** @type {any} */ c) => row(c.label, [c.what, "", ""])),
-    ...(found.outliers.length + found.changes.length ? [] : [row("nothing", ["", "", ""])]));
+    ...found.changes.map((/** @type {any} */ c) => row(c.label, [c.what, said(c.value), said(c.expected)])),
+    ...(found.changes.length ? [] : [row("nothing", ["", "", ""])]));
   const head = make("tr");
   head.append(...["time", "observed", ...names].map((n) => make("th", { scope: "col" }, n)));
   need("whole").replaceChildren(head, ...found.labels.map((/** @type {string} */ label, /** @type {number} */ i) =>
@@ -109,29 +132,45 @@ function fields() {
   return file ? { ...common, file } : { ...common, series: "", values: need("values").value };
 }
 
-/** Asks for an explanation; an earlier question is given up. */
+/** Asks for an explanation, and shows it as it improves; an earlier question is given up. */
 async function explain() {
   waiting?.abort();
-  waiting = new AbortController();
+  const mine = waiting = new AbortController();
+  const start = performance.now();
+  const seconds = () => `${((performance.now() - start) / 1000).toFixed(2)} s`;
+  let stage = "";
   say("Explaining ...");
   need("chart").classList.add("busy");
+  need("stop").disabled = false;
   try {
-    const start = performance.now();
-    found = await post("ask/explain", fields(), waiting.signal);
-    show();
-    say(`${found.name}: explained in ${((performance.now() - start) / 1000).toFixed(2)} s.`);
+    await stream("stream/explain", fields(), (data) => {
+      found = data;
+      stage = data.said;
+      show();
+      if (found.ahead.labels.length !== Number(need("horizon").value)) forecast();
+      say(`${found.name}: ${stage}, after ${seconds()} ...`);
+      need("chart").classList.remove("busy");
+    }, mine.signal);
+    say(`${found.name}: explained in ${seconds()}.`);
   } catch (error) {
-    if (/** @type {Error} */ (error).name !== "AbortError") say(/** @type {Error} */ (error).message, true);
+    if (waiting !== mine) return;
+    if (mine.signal.aborted) say(stage ? `Stopped: what is shown is ${stage}.` : "Stopped before anything was found.");
+    else say(/** @type {Error} */ (error).message, true);
   }
+  if (waiting !== mine) return;
   need("chart").classList.remove("busy");
+  need("stop").disabled = true;
 }
 
 /** Asks for a forecast of another length. */
 async function forecast() {
   need("horizon-said").value = need("horizon").value;
   if (!found) return;
+  const [mine, shown] = [++asked, found];
   try {
-    Object.assign(found, await post("ask/forecast", { explained: found.explained, horizon: need("horizon").value }));
+    const ahead = await post("ask/forecast", { explained: shown.explained, horizon: need("horizon").value });
+    if (mine !== asked || shown !== found) return;
+    Object.assign(found, ahead);
     showAhead();
     draw();
   } catch (error) {
@@ -139,20 +178,29 @@ async function forecast() {
   }
 }
 
-/** Draws by hand: a height for each of a fixed number of places. @param {PointerEvent} event */
+/** Draws by hand: a height for each of a fixed number of places, those that a fast pen skips on a straight line.
+ * @param {PointerEvent} event */
 function sketch(event) {
   if (!event.buttons || !heights) return;
   const box = canvas.getBoundingClientRect();
   const at = Math.floor(((event.clientX - box.left) / box.width) * DRAWN_POINTS);
   if (at < 0 || at >= DRAWN_POINTS) return;
-  heights[at] = 100 * (1 - (event.clientY - box.top) / box.height);
+  const [from, height] = [last < 0 ? at : last, 100 * (1 - (event.clientY - box.top) / box.height)];
+  const begin = last < 0 ? height : heights[from];
   pen.fillStyle = colour("--accent");
-  const x = (at / DRAWN_POINTS) * canvas.width;
-  pen.fillRect(x, canvas.height * (1 - heights[at] / 100) - 2, canvas.width / DRAWN_POINTS, 4);
+  for (let i = from; ; i += Math.sign(at - from)) {
+    heights[i] = at === from ? height : begin + ((height - begin) * (i - from)) / (at - from);
+    const x = (i / DRAWN_POINTS) * canvas.width;
+    pen.clearRect(x, 0, canvas.width / DRAWN_POINTS, canvas.height);
+    pen.fillRect(x, canvas.height * (1 - heights[i] / 100) - 2, canvas.width / DRAWN_POINTS, 4);
+    if (i === at) break;
+  }
+  last = at;
 }
 
 canvas.addEventListener("pointerdown", (event) => {
   heights = new Array(DRAWN_POINTS).fill(NaN);
+  last = -1;
   pen.clearRect(0, 0, canvas.width, canvas.height);
   canvas.setPointerCapture(event.pointerId);
   sketch(event);
@@ -164,7 +212,11 @@ need("values").addEventListener("input", () => { file = ""; heights = null; });
 need("series").addEventListener("change", explain);
 need("season").addEventListener("change", explain);
 need("horizon").addEventListener("input", forecast);
-need("parts").addEventListener("change", draw);
+need("parts").addEventListener("change", (/** @type {any} */ event) => {
+  if (event.target.checked) left.delete(event.target.value); else left.add(event.target.value);
+  draw();
+});
+need("stop").addEventListener("click", () => waiting?.abort());
 onFile(need("file"), need("drop"), async (given) => {
   try {
     file = await upload(given, given.name);

@@ -2,9 +2,12 @@
 
 import math
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from wakesleep.domains.pages import Asked, Page
 from wakesleep.errors import Refusal
@@ -12,6 +15,7 @@ from wakesleep.errors import Refusal
 if TYPE_CHECKING:
     import polars as pl
 
+    from wakesleep.domains.timeseries.explain.explained import Explained
     from wakesleep.domains.timeseries.reading.series import Series
 
 FOLDER = Path(__file__).parent
@@ -20,7 +24,9 @@ PASTED_NAME = "the series"
 MOST_POINTS = 5_000
 LONGEST_HORIZON = 500
 LEVEL_PERCENT = 90
-CHANGES_SAID = {"jump": "shift of level", "bend": "change of slope"}
+LONGEST_AT_ONCE, LOOKED_AT_FIRST = 600, 300
+"""A series with more values is first looked at by its latest ones alone, so that the first answer comes soon."""
+CHANGES_SAID = {"outlier": "outlier", "shift": "shift of level", "bend": "change of slope"}
 
 
 def context(asked: Asked) -> dict[str, Any]:
@@ -34,32 +40,54 @@ def context(asked: Asked) -> dict[str, Any]:
     }
 
 
-def explain(asked: Asked) -> dict[str, Any]:
-    """Answers the parts, the fit, the changes, the sentences and the forecast of a series."""
-    from wakesleep.domains.timeseries.explain import explain_series
+def explain(asked: Asked) -> Iterator[dict[str, Any]]:
+    """Streams what is found of a series: of a long one a first look at its end, then of all of it, then its changes."""
+    from wakesleep.domains.timeseries.explain.explained import is_yearly, stages
+    from wakesleep.domains.timeseries.reading.series import series_of
 
     season = int(asked.number("season", 0, 0, 100_000)) or None
-    given, names = _given(asked, season)
-    if len(given.values) > MOST_POINTS:
-        raise Refusal(f"{given.name} has {len(given.values):,} values, but the page takes at most {MOST_POINTS:,}.")
-    found: Any = explain_series(given.values, given.times if given.times is not None else given.positions, season)
-    kept = asked.shelf.keep(found)
+    read, names = _given(asked, season)
+    given = series_of(read, None, season)
+    count = len(given.values)
+    if count > MOST_POINTS:
+        raise Refusal(f"{given.name} has {count:,} values, but the page takes at most {MOST_POINTS:,}.")
+    if count > LONGEST_AT_ONCE:
+        first = next(stages(_latest(given, LOOKED_AT_FIRST), cycles=season is None))
+        said = f"a first look at the latest {LOOKED_AT_FIRST:,} of {count:,} values"
+        yield {"said": said, "series": names, **described(first, asked)}
+    for found in stages(given, yearly=is_yearly(given, season), cycles=season is None):
+        if asked.stopped():
+            return
+        said = "shifts and outliers included" if found.changes else "shifts and outliers not yet sought"
+        yield {"said": said, "series": names, **described(found, asked)}
+
+
+def _latest(given: "Series", count: int) -> "Series":
+    """Returns the last values of a series, with the seasons that these hold at least twice."""
+    positions = given.positions[-count:]
+    span = float(positions[-1] - positions[0])
+    return replace(
+        given,
+        values=given.values[-count:],
+        positions=positions,
+        times=None if given.times is None else given.times[-count:],
+        seasons=tuple(s for s in given.seasons if 2 * s <= span + 1),
+    )
+
+
+def described(found: "Explained", asked: Asked) -> dict[str, Any]:
+    """Returns the parts, the fit, the changes, the sentences and the forecast of an explained series."""
     parts = found.components()
     bands = ("-lo-", "-hi-")
-    names_of_parts = [n for n in parts.columns if n not in ("time", "observed", "residual") and not _has(n, bands)]
-    outliers = found.outliers()
+    names = [n for n in parts.columns if n not in ("time", "observed", "residual") and not _has(n, bands)]
+    positions = found.parts.positions
     return {
-        "explained": kept,
-        "name": given.name,
-        "series": names,
+        "explained": asked.shelf.keep(found),
+        "name": found.series.name,
         "times": _times(parts),
-        "labels": [given.label(float(p)) for p in given.positions[-len(parts) :]],
+        "labels": [found.series.label(float(p)) for p in positions],
         "observed": _numbers(parts["observed"]),
-        "parts": {n: _numbers(parts[n]) for n in names_of_parts},
-        "outliers": [
-            {"time": str(row["time"]), "value": row["value"], "expected": row["expected"]}
-            for row in outliers.iter_rows(named=True)
-        ],
+        "parts": {n: _numbers(parts[n]) for n in names},
         "changes": _changes(found),
         "sentences": found.sentences(),
         **_ahead(found, asked),
@@ -131,14 +159,19 @@ def _numbers(column: "pl.Series") -> list[float | None]:
     return [None if v is None or not math.isfinite(v) else float(v) for v in column]
 
 
-def _changes(found: Any) -> list[dict[str, str]]:
-    """Returns shifts of level and changes of slope, with their times in words."""
-    positions = found.posterior.observed.positions
-    return [
-        {"what": CHANGES_SAID.get(c.kind, c.kind), "label": found.series.label(float(positions[c.index]))}
-        for c in found.changes
-        if c.kind != "outlier"
-    ]
+def _changes(found: "Explained") -> list[dict[str, Any]]:
+    """Returns outliers, shifts of level and changes of slope, each with the place among the times and in words."""
+    positions, fit, values = found.parts.positions, found.parts.fit, found.observed_values()
+    rows = []
+    for change in found.changes:
+        at = int(np.searchsorted(positions, found.posterior.observed.positions[change.place]))
+        row: dict[str, Any] = {"what": CHANGES_SAID[change.kind], "at": at}
+        row["label"] = found.series.label(float(positions[at]))
+        row["value"], row["expected"] = (
+            (float(values[at]), float(fit[at])) if change.kind == "outlier" else (None, None)
+        )
+        rows.append(row)
+    return rows
 
 
 def _has(name: str, marks: tuple[str, ...]) -> bool:
@@ -151,6 +184,7 @@ SERIES_PAGE = Page(
     folder=FOLDER,
     scripts=("series.js",),
     context=context,
-    answers={"explain": explain, "forecast": forecast},
+    answers={"forecast": forecast},
+    streams={"explain": explain},
     opens=True,
 )
