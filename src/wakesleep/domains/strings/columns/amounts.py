@@ -8,9 +8,11 @@ from wakesleep.domains.strings.columns.characters import chars
 from wakesleep.domains.strings.columns.choices import Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import exactly
+from wakesleep.domains.strings.columns.lengths import counts_of, slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.sequences import series
-from wakesleep.domains.strings.columns.slots import Reading, Slot, counts_of, slot_counts
+from wakesleep.domains.strings.columns.slot import Slot
+from wakesleep.domains.strings.columns.slots import Reading
 from wakesleep.domains.strings.columns.words import Words
 
 _AMOUNT = re.compile(

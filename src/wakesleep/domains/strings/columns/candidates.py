@@ -10,18 +10,18 @@ from itertools import islice
 from wakesleep.domains.strings.columns.background import flat
 from wakesleep.domains.strings.columns.characters import covering
 from wakesleep.domains.strings.columns.choices import Either, Listing
+from wakesleep.domains.strings.columns.lengths import slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
 from wakesleep.domains.strings.columns.reading import LEVELS, Forms, by_form, columns_of, numbers_among, separators_of
 from wakesleep.domains.strings.columns.sequences import series
+from wakesleep.domains.strings.columns.slot import Slot, place_of
 from wakesleep.domains.strings.columns.slots import (
     Reading,
-    Slot,
     covers_of,
     fit_loosely,
     fit_slot,
     plain_run,
-    slot_counts,
 )
 
 MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS, MOST_FORMS = 8, 24, 80, 12
@@ -48,8 +48,8 @@ def _aligned(values: Sequence[str], forms: Forms, reading: Reading, strays: dict
         fit = fit_slot if len(rows) > 2 or len(rows) == len(values) else fit_loosely
         columns = columns_of(rows)
         numbers = numbers_among(kinds, columns)
-        colons = [False, *(k == ":" for k in kinds)]
-        slots = [Slot(t, *more) for t, *more in zip(columns, numbers, colons, strict=False)]
+        places = map(place_of, ["", *kinds[:-1]], [*kinds[1:], ""], [(), *columns[:-1]])
+        slots = list(map(Slot, columns, numbers, places))
         fits = [fit(slot, reading) for slot in slots]
         gain = sum(s for _, s in fits) - sum(strays["".join(row)] for row in rows)
         gain += len(rows) * math.log(len(rows) / len(values))

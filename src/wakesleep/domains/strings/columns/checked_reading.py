@@ -6,7 +6,8 @@ from wakesleep.domains.strings.columns.checks import CHECKS, Checked
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.sequences import series
-from wakesleep.domains.strings.columns.slots import Reading, Slot, fit_slot
+from wakesleep.domains.strings.columns.slot import Slot
+from wakesleep.domains.strings.columns.slots import Reading, fit_slot
 
 FEWEST, SHORTEST = 4, 8
 """Values and characters below which passing a check may be chance."""

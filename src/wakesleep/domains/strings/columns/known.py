@@ -9,6 +9,7 @@ from wakesleep.domains.strings.columns.concepts import MAKERS, Concept, concept
 from wakesleep.domains.strings.columns.date_reading import date_concepts
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.slots import Reading
+from wakesleep.domains.strings.columns.vocabulary import holding
 
 PROBES = 6
 LEAST_SHARE = 0.6
@@ -22,6 +23,7 @@ def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, N
     if max(map(len, probes)) > LONGEST:
         return []
     found: list[Concept] = [c for c in map(concept, MAKERS) if _writes(c, probes)]
+    found += map(concept, holding(list(dict.fromkeys(values))))
     found += date_concepts(values)
     strays = stray_scores([v[:-1] for v in values])
     found += checked_concepts(values, lambda payloads: aligned(payloads, "titles", reading, strays), reading)

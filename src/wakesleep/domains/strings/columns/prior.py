@@ -82,6 +82,11 @@ def integer_cost(k: int) -> float:
     return 2 * math.log(k + 1) + math.log(math.pi**2 / 6)
 
 
+def usual_cost(number: Number) -> float:
+    """Returns nats for the range of a number that was seen so far: any two ends of its own range."""
+    return 2 * math.log(number.high - number.low + 1) if number.usual else 0.0
+
+
 def literal_kind(text: str) -> str:
     """Returns which kind of literal a text is."""
     if any(c.isalpha() for c in text):
@@ -122,7 +127,7 @@ def choices(node: Node) -> tuple[list[str], float]:  # noqa: PLR0911, one return
         case Date():
             return ["date"], DATE_COST
         case Number(low, high, width):
-            return ["number"], integer_cost(low) + integer_cost(high) + integer_cost(width)
+            return ["number"], integer_cost(low) + integer_cost(high) + integer_cost(width) + usual_cost(node)
         case Concept():
             return ["concept"], CONCEPT_COST
     raise TypeError(f"no prior for {type(node).__name__}")
@@ -150,6 +155,8 @@ def log_prior(node: Node, weights: Weights) -> float:
     names, cost = choices(node)
     own = sum(weights[n] for n in names) - cost
     if isinstance(node, Concept):
+        if isinstance(node.body, Number):
+            return own - usual_cost(node.body)
         payload = node.body.payload if node.fitted and isinstance(node.body, Checked) else None
         return own + (log_prior(payload, weights) if payload is not None else 0.0)
     return own + sum(log_prior(part, weights) for part in node.parts_below())
@@ -180,6 +187,8 @@ def free_parameters(node: Node) -> int:
             own = 1
         case Date(_, habits):
             own = len(habits)
+        case Number():
+            own = int(node.usual is not None)
         case Concept(_, _, False):
             return 0
     return own + sum(free_parameters(part) for part in node.parts_below())
