@@ -11,6 +11,7 @@ from wakesleep.domains.strings.columns.characters import Chars, chars
 from wakesleep.domains.strings.columns.checks import Checked
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.counts import Counts, between, exactly
+from wakesleep.domains.strings.columns.identifiers import IDENTIFIERS
 from wakesleep.domains.strings.columns.nodes import Ends, Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.sequences import series
@@ -201,6 +202,7 @@ MAKERS: dict[str, Callable[[], Node]] = {
     "phone number of North America": lambda: _phone(False),
     "hex colour": lambda: series("#", _run("hex lower", 6)),
     "hex colour in capitals": lambda: series("#", _run("hex upper", 6)),
+    **IDENTIFIERS,
 }
 
 

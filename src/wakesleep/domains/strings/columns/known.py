@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wakesleep.domains.strings.columns.amounts import amount_concepts
+from wakesleep.domains.strings.columns.amounts import amount_concepts, base64_texts
 from wakesleep.domains.strings.columns.candidates import aligned, stray_scores
 from wakesleep.domains.strings.columns.checked_reading import checked_concepts
 from wakesleep.domains.strings.columns.concepts import MAKERS, Concept, concept
@@ -28,6 +28,7 @@ def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, N
     strays = stray_scores([v[:-1] for v in values])
     found += checked_concepts(values, lambda payloads: aligned(payloads, "titles", reading, strays), reading)
     kept: list[tuple[str, Node]] = [("concept", c) for c in found if _writes(c, values)]
+    kept += [("concept", c) for c in base64_texts(values, reading)]
     return kept + [("amount", c) for c in amount_concepts(values, reading)]
 
 

@@ -8,6 +8,8 @@ from wakesleep.domains.strings.columns.slot import Slot
 
 SHORTEST_WORD = 4
 """Letters of the longest text of a slot from which its texts are words, whose lengths vary."""
+LONGEST_CODE = 5
+"""Capital letters up to which the texts of a slot are codes, of lengths near those seen."""
 NEW_LENGTH = {"narrow": 1.0, "usual": 0.04, "wide": 0.0}
 """Chance of an unseen length above which the range of lengths is widened."""
 
@@ -25,6 +27,8 @@ def counts_of(slot: Slot, generality: str) -> Counts:
         widened = slot_counts(slot.lengths, generality)
         if widened.high is None:
             return widened
+        if high <= LONGEST_CODE and all(c.isupper() for c in slot.seen):
+            return fit_counts(slot.lengths.elements(), max(1, low - 1), high + 1)
         return fit_counts(
             slot.lengths.elements(), min(widened.low, max(1, low - 2)), max(widened.high, math.ceil(1.5 * high))
         )

@@ -3,13 +3,16 @@
 from wakesleep.domains.strings.columns.concepts import Concept, concept
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.numbers import Number
-from wakesleep.domains.strings.columns.slot import AFTER_COLON, AFTER_W, BEFORE_COLON, Slot
+from wakesleep.domains.strings.columns.slot import AFTER_COLON, AFTER_W, BEFORE_COLON, BETWEEN_COLONS, Slot
 
 FEWEST_NUMBERS, FEWEST_YEARS = 4, 3
 """Different texts from which a range is proposed."""
 NO_CONTEXT_NATS = -4.0
 """For a range that nothing beside the number tells of."""
-IN_PLACE = {AFTER_COLON: ("minute or second",), BEFORE_COLON: ("hour",), AFTER_W: ("week",)}
+IN_PLACE = {
+    AFTER_COLON: ("minute or second",), BEFORE_COLON: ("hour",), BETWEEN_COLONS: ("minute or second", "hour"),
+    AFTER_W: ("week",),
+}  # fmt: skip
 ANYWHERE = {2: ("month number", "day of the month"), 3: ("day of the year",)}
 """Ranges by the digits that they are written with."""
 

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-AFTER_COLON, BEFORE_COLON, AFTER_W = PLACES = ("after a colon", "before a colon", "after W")
+AFTER_COLON, BEFORE_COLON, BETWEEN_COLONS, AFTER_W = PLACES = (
+    "after a colon", "before a colon", "between colons", "after W",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,17 @@ class Slot:
 def place_of(before: str, after: str, texts: Sequence[str]) -> str:
     """Returns what the kinds and texts of the tokens beside a slot tell of it; empty for nothing."""
     if before in (":", "'", "°"):
-        return AFTER_COLON
+        return BETWEEN_COLONS if after == ":" else AFTER_COLON
     if after == ":":
         return BEFORE_COLON
     return AFTER_W if texts and texts[0][-1:] in ("W", "w") and len(set(texts)) == 1 else ""
+
+
+def places_among(kinds: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
+    """Returns the place of each slot; signs, which may be empty, do not count as what stands beside it."""
+    found: list[str] = []
+    for i in range(len(kinds)):
+        j = i - 1 - (i > 0 and kinds[i - 1] == "sign")
+        before, texts = (kinds[j], columns[j]) if j >= 0 else ("", ())
+        found.append(place_of(before, kinds[i + 1] if i + 1 < len(kinds) else "", texts))
+    return found

@@ -17,7 +17,7 @@ from wakesleep.domains.strings.columns.ranges import ranges_of
 from wakesleep.domains.strings.columns.reading import changes, mask, settled
 from wakesleep.domains.strings.columns.sequences import Series
 from wakesleep.domains.strings.columns.slot import Slot
-from wakesleep.domains.strings.columns.vocabulary import holding
+from wakesleep.domains.strings.columns.vocabulary import holding, vocabularies
 from wakesleep.domains.strings.columns.words import Words
 
 MOST_WORDS, MOST_SET, FEWEST_PER_CHARACTER = 24, 8, 4
@@ -29,6 +29,10 @@ ROWS_PER_CODE = 6
 """Rows for each different text from which a list of texts with digits may be closed."""
 NEW_WORD = {"narrow": 0.12, "usual": 0.06, "wide": 0.02}
 """Chance of an unseen word below which a slot's list of words is closed."""
+LONG_LIST, FEWEST_OF_LONG_LIST = 24, 6
+"""Words from which a known list is long, and different words of it from which it is proposed for a slot."""
+PREFIX_NATS = 5.0
+"""For a shared beginning with letters before digits: a code rather than an accident."""
 FROZEN = {"narrow": 3.0, "usual": 0.0, "wide": -3.0}
 """Nats in favour of literals over runs with a habit."""
 
@@ -138,12 +142,17 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
     if all(c.isupper() for c in {t[0] for t in slot.table}) and any(c.islower() for c in slot.seen):
         found += [(node, 0.0) for node in _capitalised(slot, reading)]
     found += ranges_of(slot)
-    found += [(concept(name), 0.0) for name in holding(tuple(slot.table))]
-    found += [(node, FROZEN[reading.generality]) for node in _prefixed(slot, reading)]
+    found += [(concept(name), 0.0) for name in holding(tuple(slot.table)) if _many_enough(slot, name)]
+    found += [(node, FROZEN[reading.generality] + PREFIX_NATS) for node in _prefixed(slot, reading)]
     if _closed_words(slot, reading):
         words = tuple(slot.table)
         found.append((Words(words, tuple(k / len(slot.texts) for k in slot.table.values())), 0.0))
     return found
+
+
+def _many_enough(slot: Slot, name: str) -> bool:
+    """Returns whether the words of a slot are enough to take them for those of a list: in a long one many words are."""
+    return len(slot.table) >= FEWEST_OF_LONG_LIST or len(vocabularies()[name]) <= LONG_LIST
 
 
 def _prefixed(slot: Slot, reading: Reading) -> list[Node]:
@@ -187,7 +196,15 @@ def fit_capital(slot: Slot) -> Run:
 
 
 def _closed_set(slot: Slot) -> bool:
-    """Returns whether every character occurs twice at least and early, so that another one is not to be expected."""
+    """Returns whether every character occurs twice at least and early, so that another one is not to be expected.
+
+    In texts of several characters most of them must occur at several places: few words do not make a set.
+    """
+    if max(slot.lengths) > 1:
+        places = {(c, i) for text in slot.table for i, c in enumerate(text)}
+        at = Counter(c for c, _ in places)
+        if 2 * sum(k > 1 for k in at.values()) <= len(at) or len(slot.table) < len(slot.seen):
+            return False
     seen = Counter("".join(slot.texts))
     half = "".join(slot.texts[: (len(slot.texts) + 1) // 2])
     return min(seen.values()) > 1 and slot.seen <= set(half)
