@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from wakesleep.domains.strings.columns.concepts import concept, is_known
+from wakesleep.domains.strings.columns.concepts import Concept, concept, is_known
+from wakesleep.domains.strings.columns.dates import Date, fit_date
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.posterior import infer
 from wakesleep.domains.strings.columns.records import as_record, from_record
@@ -78,3 +79,28 @@ def test_a_first_program_knows_ranges_and_words(values, right, wrong):
     program = infer(values).entries[0].program
     assert program.log_prob(right) > -math.inf
     assert all(program.log_prob(w) == -math.inf for w in wrong)
+
+
+def test_dates_with_a_usual_range_of_years_sum_to_one_and_samples_match():
+    date = fit_date("%Y-%m", ["2017-02", "2019-11", "2018-05"])
+    assert date.years == (2017, 2019) and not date.habits
+    each = {y: math.exp(date.log_prob(f"{y:04d}-07")) for y in range(10_000)}
+    assert 12 * sum(each.values()) == pytest.approx(1.0)
+    assert each[2018] == pytest.approx((0.8 / 3 + 0.2 * 0.99 / 200) / 12)
+    rng, count = random.Random(3), 4_000
+    inside = sum(2017 <= int(date.sample(rng)[:4]) <= 2019 for _ in range(count)) / count
+    assert abs(inside - 12 * sum(each[y] for y in (2017, 2018, 2019))) < 0.03
+    assert from_record(as_record(date)) == date
+    with pytest.raises(Refusal):
+        from_record({**as_record(date), "years": [2019, 2017]})
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%n/%e/%y"])
+def test_dates_of_few_years_are_dates_rather_than_numbers(form):
+    rng = random.Random(0)
+    days = [fit_date(form, ()).sample(rng) for _ in range(400)]
+    year = "%Y" if "Y" in form else "%y"
+    recent = [d for d in days if 10 <= int(d[:4] if year == "%Y" else d[-2:]) % 100 <= 20][:40]
+    assert len(recent) >= 15
+    program = infer(recent).entries[0].program
+    assert isinstance(program, Concept) and isinstance(program.body, Date)

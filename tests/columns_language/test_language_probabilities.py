@@ -48,7 +48,7 @@ def test_probabilities_of_an_enumerable_language_sum_to_one(name):
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
-def brute(node: Node, x: str) -> float:  # noqa: PLR0911, one return for each kind of node
+def brute(node: Node, x: str) -> float:  # noqa: PLR0911, PLR0912, one return for each kind of node
     """p(x | node) by summing over all ways to cut x, without dynamic programming and without logarithms."""
     match node:
         case Concept(_, body):

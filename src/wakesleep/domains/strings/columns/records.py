@@ -69,6 +69,7 @@ def _checked(made: Any) -> Any:
         or (isinstance(made, Either) and len(made.branches) != len(made.weights))
         or (isinstance(made, Words) and len(made.words) != len(made.weights))
         or (isinstance(made, Number) and not _is_range(made))
+        or (isinstance(made, Date) and made.years is not None and not 0 <= made.years[0] <= made.years[1] <= 9999)
     )
     if wrong:
         raise Refusal(f"The stored part {type(made).__name__} has values that cannot be.")

@@ -31,6 +31,8 @@ NEW_WORD = {"narrow": 0.12, "usual": 0.06, "wide": 0.02}
 """Chance of an unseen word below which a slot's list of words is closed."""
 LONG_LIST, FEWEST_OF_LONG_LIST = 24, 6
 """Words from which a known list is long, and different words of it from which it is proposed for a slot."""
+FEWEST_OPEN = 4
+"""Different numbers of several digits from which a list of them stays open."""
 PREFIX_NATS = 5.0
 """For a shared beginning with letters before digits: a code rather than an accident."""
 FROZEN = {"narrow": 3.0, "usual": 0.0, "wide": -3.0}
@@ -145,9 +147,17 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
     found += [(concept(name), 0.0) for name in holding(tuple(slot.table)) if _many_enough(slot, name)]
     found += [(node, FROZEN[reading.generality] + PREFIX_NATS) for node in _prefixed(slot, reading)]
     if _closed_words(slot, reading):
-        words = tuple(slot.table)
-        found.append((Words(words, tuple(k / len(slot.texts) for k in slot.table.values())), 0.0))
+        found.append((_words(slot, reading), 0.0))
     return found
+
+
+def _words(slot: Slot, reading: Reading) -> Words:
+    """Returns the words of a slot; several numbers are those seen so far, and others of as many digits may come."""
+    words, weights = tuple(slot.table), tuple(k / len(slot.texts) for k in slot.table.values())
+    if reading.generality == "narrow" or len(words) < FEWEST_OPEN or not all(w.isdecimal() and w[1:] for w in words):
+        return Words(words, weights)
+    other = plain_run(covers_of(slot)[0], counts_of(slot, reading.generality))
+    return Words(words, weights, 1 / (len(slot.texts) + 2), other)
 
 
 def _many_enough(slot: Slot, name: str) -> bool:
