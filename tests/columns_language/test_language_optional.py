@@ -26,7 +26,7 @@ def test_forms_are_aligned_with_an_empty_text_where_a_value_has_no_such_part():
     merged.add(("A", "9", "A"), [["PT", "45", "M"]])
     assert merged.kinds == ["A", "9", "A", "9", "A"]
     assert ["".join(row) for row in zip(*merged.columns, strict=True)] == ["PT1H30M", "PT2H5M", "PT45M"]
-    assert [c[2] for c in merged.columns] == ["PT", "", "", "45", "M"]
+    assert [c[2] for c in merged.columns] == ["PT", "45", "", "", "M"]
 
 
 @pytest.mark.parametrize("values", [MOVES, TAGS, ["A+", "B-", "AB+", "O-", "A-", "O+"]])

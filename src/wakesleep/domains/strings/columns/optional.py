@@ -48,7 +48,7 @@ class Merged:
         self.rows += len(rows)
 
     def _pairs(self, kinds: Sequence[str], texts: Sequence[Sequence[str]]) -> list[tuple[int | None, int | None]]:
-        """Returns places and tokens that belong together; None where there is no such place or token."""
+        """Returns places and tokens that belong together, the first of them where there is a choice; None for a gap."""
         n, m = len(self.kinds), len(kinds)
         costs = [[GAP * (i + j) for j in range(m + 1)] for i in range(n + 1)]
         for i in range(1, n + 1):
@@ -58,15 +58,15 @@ class Merged:
         found: list[tuple[int | None, int | None]] = []
         i, j = n, m
         while i or j:
-            if i and j and costs[i][j] == costs[i - 1][j - 1] + self._cost(i - 1, kinds[j - 1], texts[j - 1]):
-                i, j = i - 1, j - 1
-                found.append((i, j))
-            elif i and costs[i][j] == costs[i - 1][j] + GAP:
+            if i and costs[i][j] == costs[i - 1][j] + GAP:
                 i -= 1
                 found.append((i, None))
-            else:
+            elif j and costs[i][j] == costs[i][j - 1] + GAP:
                 j -= 1
                 found.append((None, j))
+            else:
+                i, j = i - 1, j - 1
+                found.append((i, j))
         return found[::-1]
 
     def _cost(self, place: int, kind: str, texts: Sequence[str]) -> float:
