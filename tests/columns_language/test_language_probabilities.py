@@ -10,6 +10,7 @@ import pytest
 from wakesleep.domains.strings.columns.characters import chars
 from wakesleep.domains.strings.columns.checks import Checked
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
+from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import Counts, between, exactly, fit_counts
 from wakesleep.domains.strings.columns.dates import Date, fit_date
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
@@ -47,9 +48,11 @@ def test_probabilities_of_an_enumerable_language_sum_to_one(name):
     assert total == pytest.approx(1.0, abs=1e-9)
 
 
-def brute(node: Node, x: str) -> float:  # noqa: PLR0911, one return for each kind of node
+def brute(node: Node, x: str) -> float:  # noqa: PLR0911, PLR0912, one return for each kind of node
     """p(x | node) by summing over all ways to cut x, without dynamic programming and without logarithms."""
     match node:
+        case Concept(_, body):
+            return brute(body, x)
         case Literal(text):
             return float(x == text)
         case Run(members, counts, habit, habitual, usual):

@@ -1,4 +1,4 @@
-"""Numbers as people write them: signs, currencies, thousands, decimals, percentages; read off a column."""
+"""Notations read off a column: numbers as people write them (signs, currencies, thousands, decimals), and base64."""
 
 import re
 from collections import Counter
@@ -8,9 +8,11 @@ from wakesleep.domains.strings.columns.characters import chars
 from wakesleep.domains.strings.columns.choices import Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import exactly
+from wakesleep.domains.strings.columns.lengths import counts_of, slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.sequences import series
-from wakesleep.domains.strings.columns.slots import Reading, Slot, counts_of, slot_counts
+from wakesleep.domains.strings.columns.slot import Slot
+from wakesleep.domains.strings.columns.slots import Reading
 from wakesleep.domains.strings.columns.words import Words
 
 _AMOUNT = re.compile(
@@ -84,3 +86,17 @@ def _decimals(rows: Sequence[dict[str, str]], reading: Reading) -> Node:
     point = Counter(t[0] for t in texts).most_common(1)[0][0]
     found = series(point, Run(chars("digit"), slot_counts(Counter(len(t) - 1 for t in texts), reading.generality)))
     return found if len(texts) == len(rows) else Maybe(found, len(texts) / len(rows))
+
+
+_BASE64 = re.compile(r"(?:[0-9A-Za-z+/]{4})*[0-9A-Za-z+/]{2,3}(={1,2})")
+
+
+def base64_texts(values: Sequence[str], reading: Reading) -> list[Concept]:
+    """Returns base64 that ends in padding, with the lengths seen."""
+    matches = [_BASE64.fullmatch(v) for v in values]
+    if not all(m and len(m[0]) % 4 == 0 for m in matches):
+        return []
+    ends = Counter(m[1] for m in matches if m)
+    body = Run(chars("alnum", extra="+/"), slot_counts(Counter(len(v.rstrip("=")) for v in values), reading.generality))
+    end = Words(tuple(ends), tuple(k / len(values) for k in ends.values())) if len(ends) > 1 else Literal(min(ends))
+    return [Concept("base64", series(body, end), fitted=True)]

@@ -10,18 +10,19 @@ from itertools import islice
 from wakesleep.domains.strings.columns.background import flat
 from wakesleep.domains.strings.columns.characters import covering
 from wakesleep.domains.strings.columns.choices import Either, Listing
+from wakesleep.domains.strings.columns.lengths import slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node
+from wakesleep.domains.strings.columns.optional import with_optional_parts
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
 from wakesleep.domains.strings.columns.reading import LEVELS, Forms, by_form, columns_of, numbers_among, separators_of
 from wakesleep.domains.strings.columns.sequences import series
+from wakesleep.domains.strings.columns.slot import Slot, places_among
 from wakesleep.domains.strings.columns.slots import (
     Reading,
-    Slot,
     covers_of,
     fit_loosely,
     fit_slot,
     plain_run,
-    slot_counts,
 )
 
 MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS, MOST_FORMS = 8, 24, 80, 12
@@ -48,8 +49,7 @@ def _aligned(values: Sequence[str], forms: Forms, reading: Reading, strays: dict
         fit = fit_slot if len(rows) > 2 or len(rows) == len(values) else fit_loosely
         columns = columns_of(rows)
         numbers = numbers_among(kinds, columns)
-        colons = [False, *(k == ":" for k in kinds)]
-        slots = [Slot(t, *more) for t, *more in zip(columns, numbers, colons, strict=False)]
+        slots = list(map(Slot, columns, numbers, places_among(kinds, columns)))
         fits = [fit(slot, reading) for slot in slots]
         gain = sum(s for _, s in fits) - sum(strays["".join(row)] for row in rows)
         gain += len(rows) * math.log(len(rows) / len(values))
@@ -153,6 +153,9 @@ def _read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node
         node = _aligned(values, forms, reading, strays)
         if node is not None:
             found.append((level, node))
+    optional = with_optional_parts(values, reading)
+    if optional is not None:
+        found.append(("optional", optional))
     found += [("list", node) for node in listings(values, reading)]
     return found + [("set", node) for node in single_run(values, reading)]
 

@@ -6,7 +6,8 @@ from wakesleep.domains.strings.columns.checks import CHECKS, Checked
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.sequences import series
-from wakesleep.domains.strings.columns.slots import Reading, Slot, fit_slot
+from wakesleep.domains.strings.columns.slot import Slot
+from wakesleep.domains.strings.columns.slots import Reading, fit_slot
 
 FEWEST, SHORTEST = 4, 8
 """Values and characters below which passing a check may be chance."""
@@ -19,6 +20,8 @@ LENGTH_NAMES = {
     ("ean", 13): "EAN-13", ("ean", 8): "EAN-8", ("ean", 12): "UPC", ("luhn", 16): "card number",
     ("isbn10", 10): "ISBN-10", ("isbn10", 9): "ISSN",
 }  # fmt: skip
+READ = ("luhn", "ean", "isbn10", "iban")
+"""Checks for which payloads of any form are read off; the others have one form and are concepts."""
 Aligned = Callable[[Sequence[str]], Node | None]
 
 
@@ -31,7 +34,8 @@ def checked_concepts(values: Sequence[str], aligned: Aligned, reading: Reading) 
     ):
         return []
     found = []
-    for check, (make, place, size) in CHECKS.items():
+    for check in READ:
+        make, place, size = CHECKS[check]
         if not all(_passes(v, make, place, size) for v in values):
             continue
         lengths = [len(v) for v in values]

@@ -40,11 +40,57 @@ def iban(payload: str) -> str:
     return f"{98 - number % 97:02d}"
 
 
+def isin(payload: str) -> str:
+    """Returns the check digit of an ISIN: Luhn's, letters counted from 10."""
+    return luhn("".join(str(int(c, 36)) for c in payload if c.isalnum() and c.isascii()))
+
+
+def mod11_2(payload: str) -> str:
+    """Returns the check character of ORCID and ISNI (ISO 7064, 11-2), X for ten."""
+    total = 0
+    for d in _digits(payload):
+        total = (total + d) * 2
+    check = (12 - total % 11) % 11
+    return "X" if check == 10 else str(check)
+
+
+def routing(payload: str) -> str:
+    """Returns the check digit of a bank's routing number: weights 3, 7 and 1 from the left."""
+    return str(-sum(d * (3, 7, 1)[i % 3] for i, d in enumerate(_digits(payload))) % 10)
+
+
+def cusip(payload: str) -> str:
+    """Returns the check digit of a CUSIP: every second character doubled, digit sums added."""
+    doubled = [int(c, 36) * (1 + i % 2) for i, c in enumerate(payload) if c.isalnum() and c.isascii()]
+    return str(-sum(k // 10 + k % 10 for k in doubled) % 10)
+
+
+def dni(payload: str) -> str:
+    """Returns the letter of a Spanish identity number."""
+    digits = _digits(payload)
+    return "TRWAGMYFPDXBNJZSQVHLCKE"[int("".join(map(str, digits)) or "0") % 23]
+
+
+def cpf(payload: str) -> str:
+    """Returns the two check digits of a Brazilian taxpayer's number."""
+    digits = _digits(payload)
+    for _ in range(2):
+        check = -sum(d * (i + 2) for i, d in enumerate(reversed(digits))) % 11
+        digits.append(check % 10)
+    return f"{digits[-2]}{digits[-1]}"
+
+
 CHECKS: dict[str, tuple[Callable[[str], str], int, int]] = {
     "luhn": (luhn, -1, 1),
     "ean": (ean, -1, 1),
     "isbn10": (isbn10, -1, 1),
     "iban": (iban, 2, 2),
+    "isin": (isin, -1, 1),
+    "mod11_2": (mod11_2, -1, 1),
+    "routing": (routing, -1, 1),
+    "cusip": (cusip, -1, 1),
+    "dni": (dni, -1, 1),
+    "cpf": (cpf, -1, 2),
 }
 """What computes the check characters, where they stand (-1: at the end), and how many they are."""
 

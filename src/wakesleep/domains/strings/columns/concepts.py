@@ -11,10 +11,11 @@ from wakesleep.domains.strings.columns.characters import Chars, chars
 from wakesleep.domains.strings.columns.checks import Checked
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.counts import Counts, between, exactly
-from wakesleep.domains.strings.columns.dates import MONTHS, WEEKDAYS
+from wakesleep.domains.strings.columns.identifiers import IDENTIFIERS
 from wakesleep.domains.strings.columns.nodes import Ends, Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.sequences import series
+from wakesleep.domains.strings.columns.vocabulary import vocabularies
 from wakesleep.domains.strings.columns.words import Words
 
 
@@ -199,33 +200,32 @@ MAKERS: dict[str, Callable[[], Node]] = {
     ),
     "phone number": lambda: _phone(True),
     "phone number of North America": lambda: _phone(False),
-    "country code": lambda: evenly(codes.COUNTRIES),
-    "country code of three letters": lambda: evenly(codes.COUNTRIES_3),
-    "currency code": lambda: evenly(codes.CURRENCIES),
-    "language code": lambda: evenly(codes.LANGUAGES),
-    "state of the United States": lambda: evenly(codes.STATES),
-    "month": lambda: evenly(MONTHS),
-    "month of three letters": lambda: evenly([m[:3] for m in MONTHS]),
-    "weekday": lambda: evenly(WEEKDAYS),
-    "weekday of three letters": lambda: evenly([d[:3] for d in WEEKDAYS]),
     "hex colour": lambda: series("#", _run("hex lower", 6)),
     "hex colour in capitals": lambda: series("#", _run("hex upper", 6)),
+    **IDENTIFIERS,
 }
 
 
 PART_MAKERS: dict[str, Callable[[], Node]] = {
     "year": lambda: Number(1900, 2099, 4),
     "minute or second": lambda: Number(0, 59, 2),
+    "hour": lambda: Number(0, 23, 2),
+    "day of the month": lambda: Number(1, 31, 2),
+    "month number": lambda: Number(1, 12, 2),
+    "week": lambda: Number(1, 53, 2),
+    "day of the year": lambda: Number(1, 366, 3),
 }
 """Concepts that are proposed for parts of values only."""
 
 
 def is_known(name: str) -> bool:
     """Returns whether there is a concept of that name."""
-    return name in MAKERS or name in PART_MAKERS
+    return name in MAKERS or name in PART_MAKERS or name in vocabularies()
 
 
 @cache
 def concept(name: str) -> Concept:
     """Returns the concept of that name."""
+    if name in vocabularies():
+        return Concept(name, evenly(vocabularies()[name]))
     return Concept(name, (MAKERS.get(name) or PART_MAKERS[name])())

@@ -89,6 +89,8 @@ class Date(Node):
     habits: tuple[tuple[str, str], ...] = ()
     """Fields that were the same in all values seen, with their texts: then p = habitual [same] + (1 - habitual) p."""
     habitual: float = 0.0
+    years: tuple[int, int] | None = None
+    """First and last year seen, as written: p(year) = habitual [between them] / their number + (1 - habitual) p."""
     exact = False
 
     @cached_property
@@ -132,6 +134,10 @@ class Date(Node):
         return log_p
 
     def _log_field(self, f: str, text: str, chance: float, year: int | None, month: int | None) -> float:
+        if f in "Yy" and self.years is not None:
+            first, last = self.years
+            here = (first <= int(text) <= last) / (last - first + 1)
+            return math.log(self.habitual * here + (1 - self.habitual) * chance)
         same = self._same.get(f)
         if same is None or (f in "de" and month is not None and int(same) > _days(year, month)):
             return math.log(chance)
@@ -143,6 +149,9 @@ class Date(Node):
 
     def sample(self, rng: random.Random) -> str:
         same = {f: text for f, text in self.habits if rng.random() < self.habitual}
+        if self.years is not None and rng.random() < self.habitual:
+            usual = rng.randint(*self.years)
+            same |= {"Y": f"{usual:04d}", "y": f"{usual:02d}"}
         fields: dict[str, str] = {}
         for f in sorted((f for f, _ in self._pieces if f), key=DRAWN_ORDER.index):
             year, month = _year(fields), _month(fields)
@@ -247,10 +256,12 @@ def _log_weekday(fields: dict[str, str], year: int | None, month: int | None, da
 
 
 def fit_date(form: str, values: Iterable[str]) -> Date:
-    """Returns the format with the habits of the values that it can write."""
+    """Returns the format with the habits and the range of years of the values that it can write."""
     plain = Date(form)
     matches = [m.groups() for m in map(plain._reader.fullmatch, values) if m]
     names = [f for f, _ in plain._pieces if f]
     same = [(f, set(texts)) for f, texts in zip(names, zip(*matches, strict=True), strict=False) if f not in "aA"]
+    numbers = [sorted(map(int, texts)) for f, texts in same if f in "Yy" and len(texts) > 1]
+    years = (numbers[0][0], numbers[0][-1]) if len(numbers) == 1 else None
     habits = tuple((f, texts.pop()) for f, texts in same if len(texts) == 1)
-    return Date(form, habits, (len(matches) + 1) / (len(matches) + 2)) if habits else plain
+    return Date(form, habits, (len(matches) + 1) / (len(matches) + 2), years) if habits or years else plain

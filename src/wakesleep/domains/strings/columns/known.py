@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from wakesleep.domains.strings.columns.amounts import amount_concepts
+from wakesleep.domains.strings.columns.amounts import amount_concepts, base64_texts
 from wakesleep.domains.strings.columns.candidates import aligned, stray_scores
 from wakesleep.domains.strings.columns.checked_reading import checked_concepts
 from wakesleep.domains.strings.columns.concepts import MAKERS, Concept, concept
 from wakesleep.domains.strings.columns.date_reading import date_concepts
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.slots import Reading
+from wakesleep.domains.strings.columns.vocabulary import holding
 
 PROBES = 6
 LEAST_SHARE = 0.6
@@ -22,10 +23,12 @@ def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, N
     if max(map(len, probes)) > LONGEST:
         return []
     found: list[Concept] = [c for c in map(concept, MAKERS) if _writes(c, probes)]
+    found += map(concept, holding(list(dict.fromkeys(values))))
     found += date_concepts(values)
     strays = stray_scores([v[:-1] for v in values])
     found += checked_concepts(values, lambda payloads: aligned(payloads, "titles", reading, strays), reading)
     kept: list[tuple[str, Node]] = [("concept", c) for c in found if _writes(c, values)]
+    kept += [("concept", c) for c in base64_texts(values, reading)]
     return kept + [("amount", c) for c in amount_concepts(values, reading)]
 
 

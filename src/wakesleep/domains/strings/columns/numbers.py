@@ -12,11 +12,17 @@ from wakesleep.domains.strings.columns.nodes import Ends, Node
 
 @dataclass(frozen=True)
 class Number(Node):
-    """Each whole number from `low` to `high` alike, in decimal, padded with zeros to `width` digits."""
+    """Whole numbers from `low` to `high` in decimal, padded with zeros to `width` digits.
+
+    p(n) = share [first <= n <= last] / (last - first + 1) + (1 - share) / (high - low + 1), `usual` is (first, last).
+    """
 
     low: int
     high: int
     width: int = 1
+    usual: tuple[int, int] | None = None
+    """The range of those seen so far; None where all numbers are alike."""
+    share: float = 0.0
     exact = True
 
     def ends(self, x: str, i: int) -> Ends:
@@ -24,22 +30,29 @@ class Number(Node):
         for k in range(self.width, max(self.width, len(str(self.high))) + 1):
             text = x[i : i + k]
             if len(text) == k and self.log_prob(text) > -math.inf:
-                found[i + k] = self._log_each
+                found[i + k] = self._log_number(int(text))
         return found
 
     @cached_property
-    def _log_each(self) -> float:
-        return -math.log(self.high - self.low + 1)
+    def _log_each(self) -> tuple[float, float]:
+        """log p of a number outside and inside the usual range."""
+        outside = (1 - self.share) / (self.high - self.low + 1)
+        first, last = self.usual or (self.low, self.high)
+        return math.log(outside), math.log(outside + self.share / (last - first + 1))
+
+    def _log_number(self, n: int) -> float:
+        return self._log_each[self.usual is not None and self.usual[0] <= n <= self.usual[1]]
 
     def log_prob(self, x: str) -> float:
         if not (x.isascii() and x.isdigit()) or len(x) < self.width or (len(x) > self.width and x[0] == "0"):
             return -math.inf
         if len(x) > len(str(self.high)) and len(x) > self.width:
             return -math.inf
-        return self._log_each if self.low <= int(x) <= self.high else -math.inf
+        return self._log_number(int(x)) if self.low <= int(x) <= self.high else -math.inf
 
     def sample(self, rng: random.Random) -> str:
-        return str(rng.randint(self.low, self.high)).zfill(self.width)
+        first, last = self.usual if self.usual and rng.random() < self.share else (self.low, self.high)
+        return str(rng.randint(first, last)).zfill(self.width)
 
     @property
     def regex(self) -> str:

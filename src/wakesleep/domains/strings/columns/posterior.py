@@ -14,6 +14,7 @@ from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.known import known_programs
 from wakesleep.domains.strings.columns.mutations import mutated
 from wakesleep.domains.strings.columns.nodes import Node
+from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior, shipped
 from wakesleep.domains.strings.columns.reading import mask
 from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
@@ -29,6 +30,8 @@ CLOSED_NEWS = {"narrow": 3.0, "usual": 1.0, "wide": 0.3}
 REJECTED = -50.0
 """Nats for each counter-example that a program accepts."""
 MOST_CLOSED = 400
+FEWEST_OF_RANGE, ROWS_OF_NUMBER = 5, 20
+"""Whole numbers from which a closed list is their range; rows for each below which a list with gaps stays open."""
 CONCEPT, READ_OFF, REST, MUTATION, ENUMERATION = SOURCES = ("concept", "read off", "rest", "mutation", "enumeration")
 """Sources of proposals: named concepts, the column itself, what the best leave over, changes of the best, its list."""
 HOPELESS_NATS = 1.0
@@ -183,12 +186,26 @@ def _with_closed(entries: list[Entry], rows: Rows, news: News, generality: str) 
     """Returns each program as an open column, the best as a closed one if news is rare, finite concepts by all rows."""
     found = [Entry(e.program, e.log_joint + news.evidence, e.source) for e in entries]
     found += [finite for e in entries if (finite := _finite(e, rows)) is not None]
-    k, n = len(rows.counts), rows.total
+    k = len(rows.counts)
     if k > MOST_CLOSED or not may_be_closed(rows, CLOSED_NEWS[generality]):
         return found
-    weights = tuple((c + 0.5) / (n + 0.5 * k) for c in rows.counts.values())
+    program = _closed_program(rows)
+    if program is None:
+        return found
     score = entries[0].log_joint + log_closed(rows) + math.lgamma(k + 1)
-    return [*found, Entry(Words(tuple(rows.counts), weights), score, ENUMERATION, True)]
+    return [*found, Entry(program, score, ENUMERATION, True)]
+
+
+def _closed_program(rows: Rows) -> Node | None:
+    """Returns the list of all values; of many whole numbers their range, or None where the range has gaps."""
+    k, n = len(rows.counts), rows.total
+    if k >= FEWEST_OF_RANGE and all(v.isdecimal() and v.isascii() and str(int(v)) == v for v in rows.counts):
+        low, high = min(map(int, rows.counts)), max(map(int, rows.counts))
+        if high - low + 1 == k:
+            return Number(low, high)
+        if n < ROWS_OF_NUMBER * k:
+            return None
+    return Words(tuple(rows.counts), tuple((c + 0.5) / (n + 0.5 * k) for c in rows.counts.values()))
 
 
 def _finite(entry: Entry, rows: Rows) -> Entry | None:

@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 
@@ -13,6 +13,7 @@ from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.counts import Counts
 from wakesleep.domains.strings.columns.dates import Date
+from wakesleep.domains.strings.columns.library import LIBRARY, LONGEST_PIECE, key, log_shares, regex_of
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.sequences import Series
@@ -21,7 +22,7 @@ from wakesleep.domains.strings.columns.words import Words
 GROUPS: dict[str, tuple[str, ...]] = {
     "part": (
         "literal letters", "literal digits", "literal symbols", "run", "words", "open words", "series", "maybe",
-        "either", "listing", "date", "number", "concept",
+        "either", "listing", "date", "number", "concept", LIBRARY,
     ),
     "class": (
         "digit", "upper", "lower", "hex lower", "hex upper", "letter", "hex", "upper digit", "lower digit", "alnum",
@@ -46,6 +47,8 @@ FIRST_GUESS = {
 CHARACTER_COST = {"letter": math.log(52), "digit": math.log(10), "symbol": math.log(33)}
 CONCEPT_COST = math.log(40)
 DATE_COST = math.log(60)
+YEARS = 200
+"""Years that a column of dates may begin and end with."""
 MORE_PARTS = math.log(2)
 """Cost of each further part, branch or word."""
 
@@ -58,7 +61,7 @@ def normalised(pseudo_counts: Mapping[str, float]) -> dict[str, float]:
     for group in GROUPS.values():
         total = sum(pseudo_counts.get(choice, 0.1) for choice in group)
         found |= {choice: math.log(pseudo_counts.get(choice, 0.1) / total) for choice in group}
-    return found
+    return found | log_shares(pseudo_counts)
 
 
 @lru_cache(maxsize=1)
@@ -80,6 +83,13 @@ def text_cost(text: str) -> float:
 def integer_cost(k: int) -> float:
     """Returns nats for a whole number: 2 log(k + 1) + log(pi^2 / 6), which sums to at most one over all k >= 0."""
     return 2 * math.log(k + 1) + math.log(math.pi**2 / 6)
+
+
+def usual_cost(node: Node) -> float:
+    """Returns nats for the range of numbers or years that was seen so far: any two ends of the range it may have."""
+    if isinstance(node, Number) and node.usual:
+        return 2 * math.log(node.high - node.low + 1)
+    return 2 * math.log(YEARS) if isinstance(node, Date) and node.years else 0.0
 
 
 def literal_kind(text: str) -> str:
@@ -120,9 +130,9 @@ def choices(node: Node) -> tuple[list[str], float]:  # noqa: PLR0911, one return
         case Maybe():
             return ["maybe"], 0.0
         case Date():
-            return ["date"], DATE_COST
+            return ["date"], DATE_COST + usual_cost(node)
         case Number(low, high, width):
-            return ["number"], integer_cost(low) + integer_cost(high) + integer_cost(width)
+            return ["number"], integer_cost(low) + integer_cost(high) + integer_cost(width) + usual_cost(node)
         case Concept():
             return ["concept"], CONCEPT_COST
     raise TypeError(f"no prior for {type(node).__name__}")
@@ -146,21 +156,49 @@ def _count_choices(counts: Counts) -> tuple[list[str], float]:
 
 
 def log_prior(node: Node, weights: Weights) -> float:
-    """Returns log p(program)."""
+    """Returns log p(program), a sequence in its cheapest cut into sub-programs of the library and parts."""
+    if isinstance(node, Series):
+        return weights["series"] + sum(price - MORE_PARTS for _, price in cheapest_cut(node.parts, weights))
     names, cost = choices(node)
     own = sum(weights[n] for n in names) - cost
+    if isinstance(node, Run):
+        return max(own, weights[LIBRARY] + weights.get(key([regex_of(node)]), -math.inf))
     if isinstance(node, Concept):
+        own -= usual_cost(node.body)
         payload = node.body.payload if node.fitted and isinstance(node.body, Checked) else None
         return own + (log_prior(payload, weights) if payload is not None else 0.0)
     return own + sum(log_prior(part, weights) for part in node.parts_below())
 
 
-def used(node: Node) -> Counter[str]:
-    """Returns how often each choice is made in a program."""
+def cheapest_cut(parts: Sequence[Node], weights: Weights) -> list[tuple[Sequence[Node], float]]:
+    """Returns the sub-programs and single parts, each with its log p, that make a sequence likeliest."""
+    regexes = list(map(regex_of, parts))
+    best: list[tuple[float, list[tuple[Sequence[Node], float]]]] = [(0.0, [])]
+    for j in range(1, len(parts) + 1):
+        ways = [(j - 1, log_prior(parts[j - 1], weights))]
+        for i in range(max(0, j - LONGEST_PIECE), j - 1):
+            share = weights.get(key(regexes[i:j]))
+            if share is not None:
+                ways.append((i, weights[LIBRARY] + share))
+        i, price = max(ways, key=lambda way: best[way[0]][0] + way[1] - MORE_PARTS)
+        best.append((best[i][0] + price - MORE_PARTS, [*best[i][1], (parts[i:j], price)]))
+    return best[-1][1]
+
+
+def used(node: Node, weights: Weights) -> Counter[str]:
+    """Returns how often each choice is made in a program, in its cheapest cut."""
+    if isinstance(node, Series):
+        found = Counter(["series"])
+        for parts, _ in cheapest_cut(node.parts, weights):
+            found += used(parts[0], weights) if len(parts) == 1 else Counter([LIBRARY, key(list(map(regex_of, parts)))])
+        return found
+    name = key([regex_of(node)]) if isinstance(node, Run) else ""
+    if name in weights and log_prior(node, weights) == weights[LIBRARY] + weights[name]:
+        return Counter([LIBRARY, name])
     found = Counter(choices(node)[0])
     if not isinstance(node, Concept):
         for part in node.parts_below():
-            found += used(part)
+            found += used(part, weights)
     return found
 
 
@@ -179,7 +217,9 @@ def free_parameters(node: Node) -> int:
         case Maybe():
             own = 1
         case Date(_, habits):
-            own = len(habits)
+            own = len(habits) + bool(node.years)
+        case Number():
+            own = int(node.usual is not None)
         case Concept(_, _, False):
             return 0
     return own + sum(free_parameters(part) for part in node.parts_below())

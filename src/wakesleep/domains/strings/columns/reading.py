@@ -11,6 +11,9 @@ LEVELS = {
     "words": re.compile(r"[^\s]+|\s"),
 }
 """Tokens in a mask: capitalised words and runs of one kind; letters; letters and digits; all but white space."""
+RUNS = "runs"
+CUTS = {**LEVELS, RUNS: re.compile(r"A+|a+|x+|9+|[\s\S]")}
+"""The granularities, and runs of one kind, which tell more forms apart."""
 KINDS = {**dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "A"), **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a")}
 KINDS |= dict.fromkeys("0123456789", "9")
 
@@ -45,7 +48,7 @@ def tokens(value: str, level: str) -> tuple[tuple[str, ...], list[str]]:
     """Returns the kinds of a value's tokens (a symbol's kind is itself), and their texts."""
     kinds, texts = [], []
     masked = mask(value)
-    for match in LEVELS[level].finditer(masked):
+    for match in CUTS[level].finditer(masked):
         piece = match[0]
         if level == "words":
             kinds.append(piece if piece.isspace() else "w")
@@ -59,6 +62,8 @@ def tokens(value: str, level: str) -> tuple[tuple[str, ...], list[str]]:
 
 def _kind(piece: str, level: str) -> str:
     """Returns T for a capitalised word, the kind of a run of one kind, w for a mixture."""
+    if level == RUNS:
+        return piece[0]
     if level == "titles":
         return "T" if piece[0] == "A" and piece[-1] == "a" else piece[0]
     return "9" if level == "letters" and not piece.strip("9") else "w"

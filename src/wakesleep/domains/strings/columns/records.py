@@ -68,8 +68,14 @@ def _checked(made: Any) -> Any:
         or (isinstance(made, Counts) and (made.low < 0 or (made.high is not None and made.high < made.low)))
         or (isinstance(made, Either) and len(made.branches) != len(made.weights))
         or (isinstance(made, Words) and len(made.words) != len(made.weights))
-        or (isinstance(made, Number) and not 0 <= made.low <= made.high)
+        or (isinstance(made, Number) and not _is_range(made))
+        or (isinstance(made, Date) and made.years is not None and not 0 <= made.years[0] <= made.years[1] <= 9999)
     )
     if wrong:
         raise Refusal(f"The stored part {type(made).__name__} has values that cannot be.")
     return made
+
+
+def _is_range(made: Number) -> bool:
+    first, last = made.usual or (made.low, made.high)
+    return 0 <= made.low <= first <= last <= made.high and 0 <= made.share < 1

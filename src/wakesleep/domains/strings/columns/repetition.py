@@ -14,6 +14,9 @@ CLOSED_PSEUDO_COUNT = 0.5
 RANDOM_DEVIATIONS = 2.0
 """Standard deviations (Poisson) by which equal neighbours may exceed their expected number in a random order."""
 
+LATE_DEVIATIONS = 1.5
+"""Standard deviations by which values first seen in the second half may exceed their expected number."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -100,5 +103,6 @@ def may_be_closed(rows: Rows, factor: float) -> bool:
     """Returns whether no more news is to be expected: few singletons, little news in the second half of the rows."""
     k, moves = len(rows.evidence), sum(rows.evidence)
     once = sum(c == 1 for c in rows.evidence)
-    late = max(0.005 * rows.total, expected_late_news(k, moves) + 0.5)
+    expected = expected_late_news(k, moves)
+    late = max(0.005 * rows.total, expected + LATE_DEVIATIONS * math.sqrt(expected) + 0.5)
     return moves >= 1.5 * k and once <= 0.15 * factor * moves and rows.late_news <= factor * late

@@ -4,31 +4,37 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from wakesleep.domains.strings.columns.characters import ALONE, Chars, chars, covering
 from wakesleep.domains.strings.columns.choices import Maybe
 from wakesleep.domains.strings.columns.concepts import concept
 from wakesleep.domains.strings.columns.counts import Counts, exactly, fit_counts
+from wakesleep.domains.strings.columns.lengths import counts_of
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior
+from wakesleep.domains.strings.columns.ranges import ranges_of
 from wakesleep.domains.strings.columns.reading import changes, mask, settled
 from wakesleep.domains.strings.columns.sequences import Series
+from wakesleep.domains.strings.columns.slot import Slot
+from wakesleep.domains.strings.columns.vocabulary import holding, vocabularies
 from wakesleep.domains.strings.columns.words import Words
 
 MOST_WORDS, MOST_SET, FEWEST_PER_CHARACTER = 24, 8, 4
 FEWEST_FOR_FORMS, FEWEST_HEX_FORMS = 4, 3
 """Different texts from which their forms are counted, and forms from which letters and digits are mixed anyhow."""
-FEWEST_YEARS, FEWEST_MINUTES, FEWEST_PREFIXED = 3, 4, 4
-"""Different texts from which years, minutes and beginnings with letters are proposed."""
-SHORTEST_WORD = 4
-"""Letters of the longest text of a slot from which its texts are words, whose lengths vary."""
+FEWEST_PREFIXED = 4
+"""Different texts from which beginnings with letters are proposed."""
 ROWS_PER_CODE = 6
 """Rows for each different text from which a list of texts with digits may be closed."""
-NEW_LENGTH = {"narrow": 1.0, "usual": 0.04, "wide": 0.0}
-"""Chance of an unseen length above which the range of lengths is widened."""
 NEW_WORD = {"narrow": 0.12, "usual": 0.06, "wide": 0.02}
 """Chance of an unseen word below which a slot's list of words is closed."""
+LONG_LIST, FEWEST_OF_LONG_LIST = 24, 6
+"""Words from which a known list is long, and different words of it from which it is proposed for a slot."""
+FEWEST_OPEN = 4
+"""Different numbers of several digits from which a list of them stays open."""
+PREFIX_NATS = 5.0
+"""For a shared beginning with letters before digits: a code rather than an accident."""
 FROZEN = {"narrow": 3.0, "usual": 0.0, "wide": -3.0}
 """Nats in favour of literals over runs with a habit."""
 
@@ -39,51 +45,8 @@ class Reading:
 
     weights: Weights
     generality: str = "usual"
-    fits: dict[tuple["Slot", bool], tuple[Node, float]] = field(default_factory=dict, compare=False, repr=False)
+    fits: dict[tuple[Slot, bool], tuple[Node, float]] = field(default_factory=dict, compare=False, repr=False)
     """The programs found for slots so far: several granularities share slots."""
-
-
-@dataclass(frozen=True)
-class Slot:
-    """Texts that stand at one place of the values, with what is counted of them."""
-
-    texts: tuple[str, ...]
-    number: bool = False
-    """Whether the texts are numbers rather than codes, so that those with fewer digits are to be expected."""
-    after_colon: bool = False
-    """Whether the texts follow a colon, as minutes and seconds do."""
-
-    @cached_property
-    def table(self) -> Counter[str]:
-        """How often each text occurs."""
-        return Counter(self.texts)
-
-    @cached_property
-    def lengths(self) -> Counter[int]:
-        """How often each length occurs."""
-        found: Counter[int] = Counter()
-        for text, k in self.table.items():
-            found[len(text)] += k
-        return found
-
-    @cached_property
-    def seen(self) -> frozenset[str]:
-        """The characters that occur."""
-        return frozenset("".join(self.table))
-
-    @cached_property
-    def characters(self) -> int:
-        """The number of characters in all texts."""
-        return sum(length * k for length, k in self.lengths.items())
-
-    @cached_property
-    def shared(self) -> str:
-        """The beginning that all texts share."""
-        low, high = min(self.table), max(self.table)
-        k = 0
-        while k < len(low) and k < len(high) and low[k] == high[k]:
-            k += 1
-        return low[:k]
 
 
 @lru_cache(maxsize=4096)
@@ -180,27 +143,26 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
         found += [(Run(c, counts, slot.shared, habitual), 0.0) for c in covers[:2] if not c.extra]
     if all(c.isupper() for c in {t[0] for t in slot.table}) and any(c.islower() for c in slot.seen):
         found += [(node, 0.0) for node in _capitalised(slot, reading)]
-    found += [(node, 0.0) for node in _clock_and_calendar(slot)]
-    found += [(node, FROZEN[reading.generality]) for node in _prefixed(slot, reading)]
+    found += ranges_of(slot)
+    found += [(concept(name), 0.0) for name in holding(tuple(slot.table)) if _many_enough(slot, name)]
+    found += [(node, FROZEN[reading.generality] + PREFIX_NATS) for node in _prefixed(slot, reading)]
     if _closed_words(slot, reading):
-        words = tuple(slot.table)
-        found.append((Words(words, tuple(k / len(slot.texts) for k in slot.table.values())), 0.0))
+        found.append((_words(slot, reading), 0.0))
     return found
 
 
-def _clock_and_calendar(slot: Slot) -> list[Node]:
-    """Returns years of four digits, and minutes or seconds after a colon."""
-    if not all(t.isdecimal() and t.isascii() for t in slot.table):
-        return []
-    if slot.lengths.keys() == {4} and len(slot.table) >= FEWEST_YEARS and _all_written(slot, "year"):
-        return [concept("year")]
-    if slot.after_colon and len(slot.table) >= FEWEST_MINUTES and _all_written(slot, "minute or second"):
-        return [concept("minute or second")]
-    return []
+def _words(slot: Slot, reading: Reading) -> Words:
+    """Returns the words of a slot; several numbers are those seen so far, and others of as many digits may come."""
+    words, weights = tuple(slot.table), tuple(k / len(slot.texts) for k in slot.table.values())
+    if reading.generality == "narrow" or len(words) < FEWEST_OPEN or not all(w.isdecimal() and w[1:] for w in words):
+        return Words(words, weights)
+    other = plain_run(covers_of(slot)[0], counts_of(slot, reading.generality))
+    return Words(words, weights, 1 / (len(slot.texts) + 2), other)
 
 
-def _all_written(slot: Slot, name: str) -> bool:
-    return all(concept(name).log_prob(t) > -math.inf for t in slot.table)
+def _many_enough(slot: Slot, name: str) -> bool:
+    """Returns whether the words of a slot are enough to take them for those of a list: in a long one many words are."""
+    return len(slot.table) >= FEWEST_OF_LONG_LIST or len(vocabularies()[name]) <= LONG_LIST
 
 
 def _prefixed(slot: Slot, reading: Reading) -> list[Node]:
@@ -228,25 +190,6 @@ def _sometimes(slot: Slot) -> Node:
     return Maybe(part, there / len(slot.texts))
 
 
-def counts_of(slot: Slot, generality: str) -> Counts:
-    """Returns the counts of a slot: numbers may have fewer digits, letters of several lengths others near them."""
-    if generality == "narrow":
-        return slot_counts(slot.lengths, generality)
-    low, high = min(slot.lengths), max(slot.lengths)
-    if slot.number:
-        counts = slot_counts(slot.lengths, generality)
-        return fit_counts(slot.lengths.elements(), 1, counts.high) if high > 1 else counts
-    words = len(slot.lengths) == 2 and high >= SHORTEST_WORD and any(c.islower() for c in slot.seen)
-    if (len(slot.lengths) >= 3 or words) and not any(c.isdigit() for c in slot.seen):
-        widened = slot_counts(slot.lengths, generality)
-        if widened.high is None:
-            return widened
-        return fit_counts(
-            slot.lengths.elements(), min(widened.low, max(1, low - 2)), max(widened.high, math.ceil(1.5 * high))
-        )
-    return slot_counts(slot.lengths, generality)
-
-
 def _capitalised(slot: Slot, reading: Reading) -> list[Node]:
     """Returns a capital letter, then a run of the rest, where every text begins with one."""
     rest = Slot(tuple(t[1:] for t in slot.texts))
@@ -263,7 +206,15 @@ def fit_capital(slot: Slot) -> Run:
 
 
 def _closed_set(slot: Slot) -> bool:
-    """Returns whether every character occurs twice at least and early, so that another one is not to be expected."""
+    """Returns whether every character occurs twice at least and early, so that another one is not to be expected.
+
+    In texts of several characters most of them must occur at several places: few words do not make a set.
+    """
+    if max(slot.lengths) > 1:
+        places = {(c, i) for text in slot.table for i, c in enumerate(text)}
+        at = Counter(c for c, _ in places)
+        if 2 * sum(k > 1 for k in at.values()) <= len(at) or len(slot.table) < len(slot.seen):
+            return False
     seen = Counter("".join(slot.texts))
     half = "".join(slot.texts[: (len(slot.texts) + 1) // 2])
     return min(seen.values()) > 1 and slot.seen <= set(half)
@@ -279,19 +230,3 @@ def _closed_words(slot: Slot, reading: Reading) -> bool:
     total = sum(table.values())
     once = sum(k == 1 for k in table.values())
     return (once + 0.25) / total < NEW_WORD[reading.generality] and total >= 2 * len(table)
-
-
-def slot_counts(lengths: Counter[int], generality: str) -> Counts:
-    """Returns a distribution of lengths: the range seen, widened where new lengths are to be expected."""
-    low, high = min(lengths), max(lengths)
-    if low == high:
-        return exactly(low)
-    total = sum(lengths.values())
-    once = sum(k == 1 for k in lengths.values())
-    new = (once + 0.5 * (generality == "wide")) / total
-    if new <= NEW_LENGTH[generality] or (len(lengths) == 2 and generality != "wide"):
-        return fit_counts(lengths.elements(), low, high)
-    slack = max(1, math.ceil((high - low + 1) * min(new, 1.0)))
-    if generality == "wide" or (len(lengths) >= 4 and new > 0.25):
-        return fit_counts(lengths.elements(), max(min(low, 1), low - slack), None)
-    return fit_counts(lengths.elements(), max(min(low, 1), low - slack), high + slack)

@@ -10,6 +10,8 @@ from wakesleep.domains.strings.columns.sequences import Series
 from wakesleep.domains.strings.columns.words import Words
 
 MOST_WORDS_NAMED, LONGEST_DESCRIPTION = 8, 200
+LONG_WORD = 24
+"""Characters above which the words of a list are sentences, of which one is shown."""
 SEPARATORS = {
     " ": "spaces",
     ",": "commas",
@@ -93,10 +95,23 @@ def _set(members: Chars) -> str:
 
 
 def _words(node: Words) -> str:
-    shown = [f"`{w}`" if not w.strip() or w != w.strip() else w for w in node.words[:MOST_WORDS_NAMED]]
-    more = f" and {len(node.words) - len(shown)} others" if len(node.words) > len(shown) else ""
-    start = "one of " if len(node.words) > 1 else ""
-    return start + ", ".join(shown) + more + (f", or rarely {_said(node.other)}" if node.other is not None else "")
+    if node.other is not None:
+        return _said(node.other)
+    words = _in_order(node.words)
+    if len(words) > 1 and sum(map(len, words)) > LONG_WORD * len(words):
+        return f"one of {len(words)} texts such as `{words[0]}`"
+    return ("one of " if len(words) > 1 else "") + _named(words)
+
+
+def _in_order(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Returns words as they are, and numbers from the least to the greatest."""
+    return tuple(sorted(words, key=int)) if all(w.isdecimal() and w.isascii() for w in words) else words
+
+
+def _named(words: tuple[str, ...]) -> str:
+    shown = [f"`{w}`" if not w.strip() or w != w.strip() else w for w in words[:MOST_WORDS_NAMED]]
+    rest = len(words) - len(shown)
+    return ", ".join(shown) + (f" and {rest} other{'s' if rest > 1 else ''}" if rest else "")
 
 
 def _sequence(parts: tuple[Node, ...]) -> str:
@@ -130,6 +145,12 @@ def notes(node: Node) -> list[str]:
             if len(node.habit) == node.counts.high
             else f"so far all begin with `{node.habit}`"
         )
+    if isinstance(node, Words) and node.other is not None:
+        found.append(f"so far one of {_named(_in_order(node.words))}")
+    if isinstance(node, Number) and node.usual:
+        found.append("so far from {} to {}".format(*node.usual))
+    if isinstance(node, Date) and node.years:
+        found.append("so far in years {} to {}".format(*(f"{y:02d}" for y in node.years)))
     if isinstance(node, Date):
         named = {
             "Y": "year",
