@@ -39,8 +39,8 @@ MEMORY_BYTES = 4 << 30
 """What a process of cases may take beyond what it has at its start."""
 MOST_SENTENCE_CHARACTERS = 2000
 FAILURES_KEPT = 5
-STUCK_SECONDS = 120
-"""After so long without a line a process counts as stuck."""
+STUCK_SECONDS, MAKING_SECONDS = 120, 1800
+"""After so long without a line a process counts as stuck: in a case, and while the corpora are made."""
 READERS = (
     "csv", "tsv", "jsonl", "parquet", "xlsx", "png", "gzip", "zip", "series", "config", "metrics", "checkpoint",
     "store", "contract", "explanation", "catalogue", "weights",
@@ -113,7 +113,9 @@ def cases(first: dict[str, int], seed: int, end: float, folder: Path) -> Iterato
     process.stdin.write(json.dumps({"first": first, "seconds": end - time.monotonic()}).encode() + b"\n")
     process.stdin.flush()
     before, last = {}, (next(iter(first)), 0, "begun")
-    while select.select([process.stdout], [], [], STUCK_SECONDS)[0] and (line := process.stdout.readline()):
+    while select.select([process.stdout], [], [], STUCK_SECONDS if before else MAKING_SECONDS)[0]:
+        if not (line := process.stdout.readline()):
+            break
         if line == b"ready\n":
             before = outside(folder)
             continue
