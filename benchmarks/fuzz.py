@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from fuzz_documents import groups
 from fuzz_readers import Reader, every_reader
 from hostile_runs import make_outside, snapshot
 from mutations import mutate
@@ -38,10 +39,11 @@ MEMORY_BYTES = 4 << 30
 """What a process of cases may take beyond what it has at its start."""
 MOST_SENTENCE_CHARACTERS = 2000
 FAILURES_KEPT = 5
-STUCK_SECONDS = 120
-"""After so long without a line a process counts as stuck."""
+STUCK_SECONDS, MAKING_SECONDS = 120, 1800
+"""After so long without a line a process counts as stuck: in a case, and while the corpora are made."""
 READERS = (
-    "csv", "tsv", "jsonl", "parquet", "xlsx", "png", "config", "metrics", "checkpoint", "store", "contract", "weights",
+    "csv", "tsv", "jsonl", "parquet", "xlsx", "png", "gzip", "zip", "series", "config", "metrics", "checkpoint",
+    "store", "contract", "explanation", "catalogue", "weights",
 )  # fmt: skip
 Row = dict[str, Any]
 
@@ -66,7 +68,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
         make_outside(Path(folder) / "outside")
         if options.case is not None:
-            reader = every_reader(Path(folder) / "corpus", names[:1])[names[0]]
+            reader = made(Path(folder) / "corpus", names[:1])[names[0]]
             print(run_case(reader, case_of(names[0], reader, options.seed, options.case), Path(folder) / "case"))
             return
         rows = fuzz(names, options.seed, 60 * options.minutes, Path(folder))
@@ -75,6 +77,11 @@ def main() -> None:
         table = {"rows": rows, "settings": {"seed": options.seed, "minutes": options.minutes}}
         atomic.write_whole(options.output / "benchmark-fuzz.json", dump(table))
     sys.exit(1 if rows[-1]["failed"] else 0)
+
+
+def made(corpus: Path, names: list[str]) -> dict[str, Reader]:
+    """Returns the readers of those names."""
+    return every_reader(corpus, names, groups(corpus))
 
 
 def fuzz(names: list[str], seed: int, seconds: float, folder: Path) -> list[Row]:
@@ -106,7 +113,9 @@ def cases(first: dict[str, int], seed: int, end: float, folder: Path) -> Iterato
     process.stdin.write(json.dumps({"first": first, "seconds": end - time.monotonic()}).encode() + b"\n")
     process.stdin.flush()
     before, last = {}, (next(iter(first)), 0, "begun")
-    while select.select([process.stdout], [], [], STUCK_SECONDS)[0] and (line := process.stdout.readline()):
+    while select.select([process.stdout], [], [], STUCK_SECONDS if before else MAKING_SECONDS)[0]:
+        if not (line := process.stdout.readline()):
+            break
         if line == b"ready\n":
             before = outside(folder)
             continue
@@ -132,7 +141,7 @@ def work(folder: Path, given: Row, seed: int) -> None:
     told = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     warnings.simplefilter("ignore")
-    readers = every_reader(folder / "corpus", list(given["first"]))
+    readers = made(folder / "corpus", list(given["first"]))
     told.write("ready\n")
     signal.signal(signal.SIGALRM, _too_slow)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -1,6 +1,5 @@
 """Every reader of files for `benchmarks/fuzz.py`: a corpus of whole files, and what is done with a changed one."""
 
-import gzip
 import json
 import random
 import runpy
@@ -42,19 +41,22 @@ class Reader(NamedTuple):
     """(a folder of its own, the bytes): writes the file there and reads it."""
 
 
-def every_reader(work: Path, names: list[str]) -> dict[str, Reader]:
+Groups = dict[str, Callable[[], dict[str, Reader]]]
+"""What makes readers, by their names."""
+
+
+def every_reader(work: Path, names: list[str], more: Groups) -> dict[str, Reader]:
     """Returns the readers of those names; `work` gets the files of which the corpora are made."""
     work.mkdir(parents=True, exist_ok=True)
-    groups: dict[str, Callable[[], dict[str, Reader]]] = {
+    groups: Groups = {
         "csv tsv jsonl parquet xlsx": lambda: tables(work),
         "png": lambda: {"png": Reader(pictures(work), picture)},
         "config metrics checkpoint": lambda: run_readers(work),
         "store": lambda: {"store": store(work)},
-        "contract": lambda: {"contract": contract(work)},
         "weights": lambda: {"weights": model(work)},
     }
     made: dict[str, Reader] = {}
-    for group, make in groups.items():
+    for group, make in (groups | more).items():
         if set(group.split()) & set(names):
             made |= make()
     return {name: made[name] for name in names}
@@ -71,9 +73,8 @@ def tables(work: Path) -> dict[str, Reader]:
     frame.write_parquet(work / "b.parquet", compression="uncompressed", use_pyarrow=False)
     write_xlsx(work / "a.xlsx", [["a", "b"], *([f"x{i}", i + 1] for i in range(20))])
     read = {name: (work / name).read_bytes() for name in sorted(p.name for p in work.iterdir() if p.is_file())}
-    packed = gzip.compress(read["a.csv"], mtime=0)
     return {
-        "csv": Reader({"a.csv": read["a.csv"], "orders.csv": orders, "a.csv.gz": packed}, partial(table, ".csv")),
+        "csv": Reader({"a.csv": read["a.csv"], "orders.csv": orders}, partial(table, ".csv")),
         "tsv": Reader({"a.tsv": read["a.tsv"]}, partial(table, ".tsv")),
         "jsonl": Reader({"a.jsonl": read["a.jsonl"]}, partial(table, ".jsonl")),
         "parquet": Reader({n: read[n] for n in ("a.parquet", "b.parquet")}, partial(table, ".parquet")),
@@ -188,25 +189,6 @@ def store(work: Path) -> Reader:
             np.asarray(array[:2])
 
     return Reader(corpus, read)
-
-
-def contract(work: Path) -> Reader:
-    """The reader of contracts and of saved explanations, against which new data are checked."""
-    explainer, saved, orders = domains.explainer("strings"), work / "saved.json", str(ROOT / "examples" / "orders.csv")
-    draft, check = domains.command("draft"), domains.command("check")
-    if not saved.exists():
-        options = explainer.options(effort="quick")
-        read = explainer.read(orders, options)
-        saved.write_text(json.dumps(explainer.explain(read, options, lambda now: None).rows()))
-        draft.run([orders], draft.options(), lambda now: None).write("output", work / "contract.yaml")
-    corpus = {f"{i}.json": json.dumps([row]).encode() for i, row in enumerate(json.loads(saved.read_text()))}
-    corpus["contract.yaml"] = (work / "contract.yaml").read_bytes()
-
-    def check_one(folder: Path, data: bytes) -> None:
-        (folder / "given").write_bytes(data)
-        check.run([str(folder / "given"), orders], check.options(), lambda now: None)
-
-    return Reader(corpus, check_one)
 
 
 def model(work: Path) -> Reader:

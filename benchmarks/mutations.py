@@ -7,6 +7,7 @@ WORDS = (
     b'"', b"'", b",", b";", b"\t", b"{", b"}", b"[" * 5000, b'{"a":' * 3000, b"NaN", b"Infinity", b"-Infinity",
     b"1e999", b"1e300", b"-1", b"0", b"9" * 5000, b"18446744073709551616", b"null", b"true", b"[]", b"{}", b'""',
     b"../../x", b"/etc/passwd", b"\xe2\x80\xae", b"\xed\xa0\x80", b"\xc2\xb2", b"=1+1", b"\\u0000", b"%s%n",
+    b"&a [*a, *a]", b"*a", b"!!python/object/apply:os.system [x]", b"- " * 3000, b"? ",
 )  # fmt: skip
 MOST_BYTES = 200_000
 

@@ -7,6 +7,9 @@ EXTRAS = {
 }
 """The optional parts of an installation, and the modules that each brings."""
 
+LONGEST_WORD = 100
+"""Characters of a word from a file that a sentence repeats."""
+
 
 class Refusal(ValueError):
     """One sentence: what was given, what was expected, what to do; the command line then exits with 2."""
@@ -34,7 +37,8 @@ def require_at_least(name: str, value: int | float, least: int | float) -> None:
 def require_one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     """Refuses a word that is not known, with the list of those that are."""
     if value not in known:
-        raise Refusal(f"{name} must be one of {', '.join(known)}, but {value!r} was given.")
+        shown = given if len(given := repr(value)) <= LONGEST_WORD else given[: LONGEST_WORD - 1] + "…"
+        raise Refusal(f"{name} must be one of {', '.join(known)}, but {shown} was given.")
 
 
 def require_share(name: str, value: int | float) -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from wakesleep.domains.strings.columns.characters import CLASSES, Chars, chars, class_size
 from wakesleep.domains.strings.columns.concepts import MAKERS, PART_MAKERS, concept
+from wakesleep.domains.strings.columns.counts import Counts, fit_counts
 from wakesleep.domains.strings.columns.dates import FIELDS, Date
+from wakesleep.domains.strings.columns.nodes import Run
 from wakesleep.domains.strings.columns.numbers import Number, range_regex
 from wakesleep.domains.strings.columns.posterior import infer
 from wakesleep.domains.strings.columns.words import words_regex
@@ -156,3 +158,17 @@ COLUMNS = [
 def test_what_was_found_and_its_regex_agree_on_samples_and_near_misses(values):
     for entry in infer(values).entries:
         agree(entry.program, 500)
+
+
+@pytest.mark.parametrize("count", [1, 500, 20_000])
+def test_a_run_without_end_is_its_regex_however_long(count):
+    """The chance of a very long run is too small for a float, and it is still a run."""
+    for run in (Run(chars("lower"), Counts(1, None)), Run(chars("lower"), fit_counts([1, 2, 3], 1, None))):
+        for x in ("a" * count, "a" * count + "!"):
+            assert (re.fullmatch(run.regex, x) is not None) == (run.log_prob(x) > -math.inf)
+            assert (len(x) in run.ends(x, 0)) == (run.log_prob(x) > -math.inf)
+
+
+def test_sets_are_written_as_ecmascript_knows_them():
+    written = chars(extra="".join(map(chr, range(32, 127)))).regex
+    assert set(re.findall(r"\\(.)", written)) <= set("^$\\.*+?()[]{}|/-nrt")

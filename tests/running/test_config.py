@@ -9,7 +9,7 @@ import typer
 
 from wakesleep.cli.train import train
 from wakesleep.core import algorithms
-from wakesleep.errors import Refusal
+from wakesleep.errors import Refusal, require_one_of
 from wakesleep.paper.cells import VARIANTS, split
 from wakesleep.running.config import ALGORITHMS, Config, make_algorithm, make_optimiser, offered, parse
 
@@ -111,3 +111,9 @@ def test_every_name_of_a_table_makes_a_configuration_with_k_evaluations():
             assert (config.memory_size, config.proposals) == split(5) == (3, 2)
         elif not made["algorithm"].startswith("mws"):
             assert config.particles == 5
+
+
+def test_a_sentence_does_not_repeat_a_word_without_end():
+    with pytest.raises(Refusal, match="must be one of") as refused:
+        require_one_of("replay", "d" + "9" * 5000, ("draw", "expected"))
+    assert len(str(refused.value)) < 300

@@ -71,3 +71,12 @@ def test_a_bad_byte_in_the_metrics_loses_no_later_line_and_no_bound(whole, wakes
     assert "metrics.jsonl has 1 cut or damaged lines" in told
     assert list(runs.history(runs.open_run(tmp_path / "run"))) == list(runs.history(runs.open_run(whole)))
     assert json.loads(said)["bound"] == list(runs.history(runs.open_run(whole)))[-1]["bound"]
+
+
+def test_a_run_that_diverges_ends_with_a_sentence_and_a_code(whole, wakesleep, tmp_path):
+    data = ["--set", f"data={whole.parent / 'points.csv'}", "--set", "width=4", "--learning-rate", "1e30"]
+    code, _, said = wakesleep("train", "clusters", *TINY, "-o", tmp_path / "run", *data)
+    assert code == 2
+    assert "Traceback" not in said
+    (sentence,) = [s for s in said.splitlines() if s.startswith("wakesleep: ")]
+    assert "take a smaller learning rate" in sentence

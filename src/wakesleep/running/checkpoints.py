@@ -5,12 +5,9 @@ and `digest.json`, against which every byte is checked before anything is read.
 """
 
 import json
-import logging
 import re
 import shutil
-import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +24,7 @@ from wakesleep.data.documents import read_document
 from wakesleep.errors import Refusal
 from wakesleep.running import host_memory as hosted
 from wakesleep.running.cluster import is_broken
+from wakesleep.running.quiet import QuietThreads
 
 CHECKPOINTS_KEPT = 3
 DIGEST = "digest.json"
@@ -57,20 +55,19 @@ class Saver:
         )
 
     def __enter__(self) -> "Saver":
-        # What goes wrong is told once, by `wait`, and not also with a traceback from Orbax's thread.
-        log = logging.getLogger("absl")
-        self.before = sys.excepthook, sys.unraisablehook, log.level
-        log.setLevel(logging.CRITICAL)
-        sys.excepthook = _ignoring_stragglers(sys.excepthook, lambda kind, error, trace: error)
-        sys.unraisablehook = _ignoring_stragglers(sys.unraisablehook, lambda given: given.exc_value)
+        self.quiet = QuietThreads()  # what goes wrong is told once, by `wait`
+        self.quiet.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        failed = error
         try:
             self._leave(error)
+        except BaseException as late:
+            failed = late
+            raise
         finally:
-            sys.excepthook, sys.unraisablehook, level = self.before
-            logging.getLogger("absl").setLevel(level)
+            self.quiet.__exit__(None, failed, None)
 
     def _leave(self, error: BaseException | None) -> None:
         """Waits for the checkpoint that was begun; of two errors, the one that ended training is told."""
@@ -195,7 +192,7 @@ def _read(path: Path, arrays: State, mesh: Mesh) -> State:
     from orbax.checkpoint import ArrayRestoreArgs, PyTreeCheckpointer
 
     folder = (path / "state").absolute()
-    with PyTreeCheckpointer() as orbax:
+    with QuietThreads(), PyTreeCheckpointer() as orbax:
         held = orbax.metadata(folder).item_metadata
         shapes = {name: (tuple(m.shape), np.dtype(m.dtype)) for name, m in held.items()}
         if shapes != {name: (a.shape, a.dtype) for name, a in named(arrays).items()}:
@@ -240,20 +237,6 @@ def _check_digests(path: Path, earlier: list[int]) -> None:
             f"an earlier one is at step {earlier[-1]} (--step {earlier[-1]})" if earlier else "there is no earlier one"
         )
         raise Refusal(f"The checkpoint {path} is damaged; {offer}.")
-
-
-def _ignoring_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the hook without one error: a late write finds Orbax's event loop closed after another failed.
-
-    Its thread reports that through one of the two hooks.
-    """
-
-    def told(*given: Any) -> None:
-        error = error_of(*given)
-        if not (isinstance(error, RuntimeError) and str(error) == "Event loop is closed"):
-            hook(*given)
-
-    return told
 
 
 def _reason(error: BaseException) -> str:

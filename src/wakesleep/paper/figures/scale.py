@@ -106,6 +106,29 @@ def table_fuzz(folder: Path) -> str:
     return markdown(["file", "cases", "read", "refused in a sentence", "failed"], lines)
 
 
+def table_regexes(folder: Path) -> str:
+    """Returns the table of regexes by the kind of their columns, and how engines took them."""
+    what = ("regexes", "not_compiled", "python_over_a_second", "marked", "re2_slowest_seconds", "failed")
+    lines = [[row["columns"], *(f"{row[w]:,}" for w in what)] for row in _table(folder, "regexes")["rows"]]
+    head = ["columns", "regexes", "not compiled", "over 1 s in Python", "marked slow", "slowest in RE2, s", "failed"]
+    return markdown(head, lines)
+
+
+def table_installation(folder: Path) -> str:
+    """Returns the table of packages and megabytes that each extra brings."""
+    rows = [row for row in _table(folder, "installation")["rows"] if "packages" in row]
+    lines = [
+        [
+            row["extra"],
+            str(row["packages"]),
+            str(row["megabytes"]),
+            ", ".join(f"{n} {s}" for n, s in row["largest"].items()),
+        ]
+        for row in rows
+    ]
+    return markdown(["extra", "packages", "MB", "the largest, MB"], lines)
+
+
 def draw_scale(folder: Path) -> Path:
     """Draws the cost of a step against N, K, program length and devices, and memory against N."""
     figure = Figure(figsize=(12, 5.6))
@@ -148,4 +171,6 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "scale-network": table_network,
     "survival": table_survival,
     "fuzz": table_fuzz,
+    "regexes": table_regexes,
+    "installation": table_installation,
 }

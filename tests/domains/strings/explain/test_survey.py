@@ -93,3 +93,16 @@ def test_values_are_explained_from_python():
     assert list(explained.accepts(["HF9", "2014-01-02"])) == [True, False]
     assert explained.nulls == 1
     assert all(explained.matches(explained.sample(20)))
+
+
+def test_the_regex_for_python_takes_no_newline_at_the_end_and_no_digits_of_other_scripts():
+    explained = EXPLAINER.explain(
+        read_table({"code": [f"HF{i}" for i in range(10, 50)]}, rows="all"), Options(), lambda _: None
+    )
+    (row,) = explained.rows()
+    best = row["patterns"][0]
+    assert re.match(best["regex"], "HF12\n")  # what `$` does in Python
+    for text, good in (("HF12", True), ("HF12\n", False), ("HF1\u0662", False), (" HF12", False), ("HF12\x00", False)):
+        assert bool(re.match(best["python"], text)) == good
+        assert bool(explained.columns["code"].matches([text])[0]) == good
+    assert best["slow"] is False

@@ -169,3 +169,18 @@ def test_rules_of_each_kind(rule, good, bad):
 def test_what_cannot_be_a_rule_is_refused(given, why):
     with pytest.raises(Refusal, match=why):
         Rule(**given)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl", "frame"])
+def test_values_are_judged_as_they_are(tmp_path, kind):
+    """White space, null characters, newlines and digits of other scripts are neither dropped nor taken for others."""
+    bad = [" K1234", "K1234 ", "K1234\n", "K12\x0034", "K1234\x00", "K123\u0664", "\tK1234", "K1234\u00a0"]
+    frame, path = pl.DataFrame({"id": ["K1234", *bad], "x": range(9)}), tmp_path / f"t.{kind}"
+    if kind == "frame":
+        source = frame
+    else:
+        write = {"parquet": frame.write_parquet, "jsonl": frame.write_ndjson}.get(kind)
+        write(path) if write else frame.write_csv(path, separator="\t" if kind == "tsv" else ",")
+        source = str(path)
+    verdict = check(Contract({"id": Rule(pattern="K[0-9]{4}", nulls=0.0)}, new_columns=True), source)
+    assert cells(verdict) == {("id", i + 2): value for i, value in enumerate(bad)}

@@ -162,6 +162,12 @@ def test_texts_that_look_like_other_things_stay_texts():
         ("wakesleep: contract 1\nnew columns: some\ncolumns: {a: {}}", "new columns must be one of"),
         ("wakesleep: !!python/object/apply:os.system ['true']\ncolumns: {a: {}}", "does not begin with"),
         ("[" * 3000, "not YAML"),
+        ("- " * 5000, "not YAML"),
+        ("a: &a [x]\nb: &b [*a, *a]\nc: [*b, *b]", "references"),
+        ("wakesleep: contract 1\ncolumns: {a: {from: " + "9" * 5000 + "}}", "from must be a number"),
+        ("wakesleep: contract 1\ncolumns: {a: {longest: 1e400}}", "longest must be"),
+        ("wakesleep: contract 1\ncolumns: {a: {longest: 1e309}}", "longest must be"),
+        ("wakesleep: contract 1\nrows: 1e309\ncolumns: {a: {}}", "rows must be"),
     ],
 )
 def test_a_hostile_or_broken_file_is_refused_in_one_sentence(text, why, tmp_path):

@@ -108,7 +108,8 @@ def class_holds(name: str, c: str) -> bool:
     return _holds_unicode(name, c)
 
 
-ESCAPED = set("\\]^-[.&~|")
+ESCAPED = set("\\]^-[.|")
+"""What has a backslash inside brackets: ECMAScript knows no others, and a set never has another one twice."""
 
 
 def escape_inside(c: str) -> str:

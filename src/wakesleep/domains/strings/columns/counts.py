@@ -44,12 +44,15 @@ class Counts:
         if k < self.low or (self.high is not None and k > self.high):
             return -math.inf
         if self.high is not None:
-            rest = 1.0 / (self.high - self.low + 1)
+            log_rest = -math.log(self.high - self.low + 1)
         else:
             stop = 1.0 / (1.0 + self.mean_above)
-            rest = stop * (1.0 - stop) ** (k - self.low)
-        p = (1.0 - self.spread) * self._table.get(k, 0.0) + self.spread * rest
-        return math.log(p) if p > 0 else -math.inf
+            log_rest = math.log(stop) + (k - self.low) * math.log1p(-stop)
+        seen = self._table.get(k, 0.0)
+        p = (1.0 - self.spread) * seen + self.spread * math.exp(log_rest)
+        if p > 0:
+            return math.log(p)
+        return math.log(self.spread) + log_rest if self.spread > 0 else -math.inf  # too small for a probability
 
     def sample(self, rng: random.Random) -> int:
         """Returns a count."""

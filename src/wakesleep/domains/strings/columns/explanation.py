@@ -34,7 +34,8 @@ class Pattern:
     """A program found for a column, as others use it."""
 
     regex: str
-    """Anchored; works in Python, and elsewhere where no class of Unicode is needed."""
+    """Anchored, for Python's `fullmatch`: with `match`, `$` lets a newline at the end pass. Works elsewhere too
+    where no class of Unicode is needed."""
     probability: float
     description: str
     notes: tuple[str, ...]

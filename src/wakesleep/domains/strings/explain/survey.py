@@ -79,7 +79,7 @@ class Survey(Explanation):
             return {"column": name, "patterns": [], "outliers": [], "empty": True}
         return {
             "column": name,
-            "patterns": [asdict(p) for p in found.patterns[:most]],
+            "patterns": [_pattern_row(p) for p in found.patterns[:most]],
             "rows": found.rows,
             "distinct": found.distinct,
             "nulls": found.nulls,
@@ -144,6 +144,18 @@ class Survey(Explanation):
             {"column": name, "value": value, "rows": rows[0], "first": rows[1:], "why": _why(saved[name], value)}
             for (name, value), rows in counts.items()
         ]
+
+
+def _pattern_row(p: Pattern) -> dict[str, Any]:
+    """Returns a pattern for JSON.
+
+    `python` is the regex with an end that a newline does not pass: in Python `$` also stands before one. `slow` says
+    whether Python's `re` may need over a second for a value of 100,000 characters; RE2 and Rust never do.
+    """
+    from wakesleep.domains.strings.table.backtracking import is_slow
+    from wakesleep.domains.strings.table.dialects import whole
+
+    return asdict(p) | {"python": whole(p.regex, "python"), "slow": is_slow(p.regex)}
 
 
 def _judge(column: Column, known: Explained, share: float, counts: dict[tuple[str, str | None], list[int]]) -> None:

@@ -1,5 +1,6 @@
 """A contract: the rules of a table's columns, as a short YAML file that people edit."""
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -187,9 +188,11 @@ def _number(word: str, given: Any) -> float:
     if not isinstance(given, str) or not re.fullmatch(r"[+-]?[0-9.]{1,40}(?:e[+-]?[0-9]{1,3})?", given.lower()):
         raise Refusal(f"{word} must be a number, but {str(given)[:40]!r} was given")
     try:
-        return float(given)
+        if math.isfinite(found := float(given)):
+            return found
     except ValueError:
-        raise Refusal(f"{word} must be a number, but {given!r} was given") from None
+        pass
+    raise Refusal(f"{word} must be a number, but {given!r} was given")
 
 
 def _one_of(word: str, given: Any, known: dict[str, bool]) -> bool:

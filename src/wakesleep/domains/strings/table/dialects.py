@@ -24,6 +24,11 @@ def _python_code(i: int) -> str:
     return f"\\x{i:02x}" if i < 0x100 else f"\\u{i:04x}" if i < 0x10000 else f"\\U{i:08x}"
 
 
+def _shared_code(i: int) -> str:
+    """Two digits are known everywhere, and beyond them no escape is: the character stands for itself."""
+    return f"\\x{i:02x}" if i < 0x100 else chr(i)
+
+
 def _postgres_code(i: int) -> str:
     return f"\\u{i:04x}" if i < 0x10000 else f"\\U{i:08x}"
 
@@ -43,12 +48,16 @@ class Dialect:
     named: str = "ranges"
     """How sets of Unicode are written: by "properties", as "python" does, or as "ranges"."""
     most_repeats: int = 1000
+    nested: bool = False
+    """Whether the product of counts inside of counts is held to `most_repeats` too, as RE2 does."""
 
 
 DIALECTS = {
     "python": Dialect("Python's re; use fullmatch or match", _python_code, end=r")\Z", named="python"),
     "rust": Dialect("Rust's regex, Polars, ripgrep", "\\x{{{:x}}}".format, named="properties"),
-    "re2": Dialect("RE2, DuckDB, BigQuery, Arrow, Go", "\\x{{{:x}}}".format, end=r")\z", named="properties"),
+    "re2": Dialect(
+        "RE2, DuckDB, BigQuery, Arrow, Go", "\\x{{{:x}}}".format, end=r")\z", named="properties", nested=True
+    ),
     "ecmascript": Dialect("ECMAScript with the flag u", "\\u{{{:x}}}".format, named="properties"),
     "postgres": Dialect("PostgreSQL's ~ in a UTF-8 database", _postgres_code, everything=".", most_repeats=255),
     "posix": Dialect(
@@ -57,7 +66,7 @@ DIALECTS = {
     ),
     "portable": Dialect(
         "Python, RE2, Rust and ECMAScript alike; where $ also stands before a newline at the end (Python), a value "
-        "that ends in a newline has to be refused beside it", _python_code,
+        "that ends in a newline has to be refused beside it", _shared_code, nested=True,
     ),
 }  # fmt: skip
 DIALECT_NAMES = tuple(DIALECTS)
@@ -114,7 +123,8 @@ class _Printer:
     def _repeat(self, part: Repeat) -> str:
         single = isinstance(part.part, Characters | Choice)
         inner = self.text(part.part) if single else f"{self.d.group}{self.text(part.part)})"
-        low, high, most = part.low, part.high, self.d.most_repeats
+        low, high = part.low, part.high
+        most = max(self.d.most_repeats // _nested(part.part), 1) if self.d.nested else self.d.most_repeats
         simple = {(0, 1): "?", (0, None): "*", (1, None): "+"}
         if high == 0:
             return ""
@@ -171,6 +181,15 @@ class _Printer:
 
     def _member(self, i: int) -> str:
         return "\\" + chr(i) if chr(i) in SPECIAL_INSIDE else self._character(chr(i))
+
+
+def _nested(part: Part) -> int:
+    """Returns the largest product of counts inside of counts."""
+    if isinstance(part, Characters):
+        return 1
+    if isinstance(part, Repeat):
+        return _nested(part.part) * max(part.high or part.low, 1)
+    return max(map(_nested, part.parts), default=1)
 
 
 def _exact(count: int) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.dialects import ends_in_newline, whole
-from wakesleep.domains.strings.table.exports.parts import about, listed, note, text_pattern
+from wakesleep.domains.strings.table.exports.parts import about, listed, note, note_backtracking, text_pattern
 from wakesleep.domains.strings.table.rules import Rule
 
 NEWLINE_AT_END = r"\n$"
@@ -30,7 +30,7 @@ def pandera_polars(contract: Contract) -> str:
 def _pandera(contract: Contract, head: str, newline: bool) -> str:
     lines = []
     for name, rule in contract.columns.items():
-        said = note(rule, "range", "longest", "unique")
+        said = (note_backtracking if newline else note)(rule, "range", "longest", "unique")
         lines += [f"        # {said}"] * bool(said)
         kind = {"integer": "int", "number": "float"}.get(rule.type, "str")
         options = f"nullable={rule.nulls > 0}, unique={rule.unique}, coerce={rule.numeric and rule.nulls == 0}"
@@ -72,7 +72,7 @@ def great_expectations(contract: Contract) -> str:
 
 
 def _note(rule: Rule) -> str:
-    return note(rule, "range", "longest", "unique", "nulls", "tolerate")
+    return note_backtracking(rule, "range", "longest", "unique", "nulls", "tolerate")
 
 
 def _expected(rule: Rule) -> list[tuple[str, dict[str, Any]]]:

@@ -1,6 +1,7 @@
 """What exports share: the pattern of a rule with its nulls, and what a tool is not told."""
 
 from wakesleep.domains.strings.columns.characters import escape
+from wakesleep.domains.strings.table.backtracking import is_slow
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.rules import INTEGER, NUMBER, Rule, date_pattern
 from wakesleep.domains.strings.table.verdict import visible
@@ -50,6 +51,15 @@ def note(rule: Rule, *known: str) -> str:
     """Returns a sentence on what is not checked, or nothing."""
     left = unsaid(rule, *known)
     return one_line(f"Not checked here: {'; '.join(left)}.") if left else ""
+
+
+SLOW = "Slow here for long values, which are read in many ways: bound their length first."
+
+
+def note_backtracking(rule: Rule, *known: str) -> str:
+    """Returns the note for a tool whose regexes backtrack: also whether this one may take long."""
+    slow = rule.one_of is None and not rule.numeric and is_slow(text_pattern(rule))
+    return " ".join(filter(None, (note(rule, *known), SLOW * slow)))
 
 
 def one_line(text: str) -> str:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.dialects import DIALECTS, posix_is_exact, whole
-from wakesleep.domains.strings.table.exports.parts import about, note, text_pattern
+from wakesleep.domains.strings.table.exports.parts import about, note, note_backtracking, text_pattern
 from wakesleep.domains.strings.table.rules import Rule
 
+BACKTRACKING = ("python", "ecmascript", "portable")
 LOCAL = "Which characters beyond ASCII are letters is left to the locale, since POSIX has no ranges of them."
 
 
@@ -27,14 +28,15 @@ def in_dialect(dialect: str) -> Callable[[Contract], str]:
 
 def _note(rule: Rule, dialect: str) -> str:
     local = LOCAL if dialect == "posix" and not posix_is_exact(text_pattern(rule)) else ""
-    return " ".join(filter(None, (note(rule), local)))
+    said = note_backtracking(rule) if dialect in BACKTRACKING else note(rule)
+    return " ".join(filter(None, (said, local)))
 
 
 def python_module(contract: Contract) -> str:
     """Returns a Python module with compiled regexes, for `fullmatch`."""
     lines = []
     for name, rule in contract.columns.items():
-        said = note(rule)
+        said = note_backtracking(rule)
         lines += [f"    # {said}"] * bool(said)
         lines.append(f"    {name!r}: re.compile({whole(text_pattern(rule), 'python')!r}),")
     return "\n".join([f"ABOUT = {about(contract)!r}", "", "import re", "", "PATTERNS = {", *lines, "}"])

@@ -7,7 +7,7 @@ import yaml
 
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.dialects import ends_in_newline, whole
-from wakesleep.domains.strings.table.exports.parts import about, listed, note, text_pattern
+from wakesleep.domains.strings.table.exports.parts import about, listed, note_backtracking, text_pattern
 from wakesleep.domains.strings.table.rules import Rule
 
 NEWLINE_AT_END = "\\n$"
@@ -44,7 +44,7 @@ def _property(rule: Rule) -> dict[str, Any]:
         found |= _portable(text_pattern(rule))
         if rule.longest is not None:
             found["maxLength"] = rule.longest
-    if said := note(rule, *known):
+    if said := note_backtracking(rule, *known):
         found["$comment"] = said
     return found
 
@@ -70,7 +70,7 @@ def frictionless(contract: Contract) -> str:
             limits["pattern"] = whole(text_pattern(rule), "portable").removesuffix("$") + END
         if rule.longest is not None:
             limits["maxLength"] = rule.longest
-        said = note(rule, "range", "longest", "unique")
+        said = note_backtracking(rule, "range", "longest", "unique")
         field |= {"description": " ".join(filter(None, (rule.says, said)))} if rule.says or said else {}
         fields.append(field | {"constraints": {k: v for k, v in limits.items() if v not in (False, None)}})
     missing = list(dict.fromkeys(["", *(m for rule in contract.columns.values() for m in rule.missing)]))
@@ -111,5 +111,5 @@ def _odcs_property(name: str, rule: Rule) -> dict[str, Any]:
         options |= {"maxLength": rule.longest} if rule.longest is not None else {}
     if options:
         found["logicalTypeOptions"] = options
-    said = " ".join(filter(None, (rule.says, note(rule, "range", "longest", "unique"))))
+    said = " ".join(filter(None, (rule.says, note_backtracking(rule, "range", "longest", "unique"))))
     return found | ({"description": said} if said else {})
