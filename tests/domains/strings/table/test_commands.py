@@ -167,6 +167,19 @@ def test_the_hook_of_the_page_stops_a_commit_that_breaks_the_contract(contract, 
     assert stopped.returncode == 1 and "ORD-1044l" in stopped.stdout, stopped.stdout
 
 
+def test_the_alarms_of_the_page_are_those_of_the_benchmark():
+    results = json.loads((ROOT / "results" / "benchmark-contract.json").read_text())
+    names = ("rows_stated", "rows_found", "columns_stated", "columns_found")
+    rows = [
+        [f"{100 * results[part][group][name]:.1f} %" for name in names]
+        for part in ("alarms at random", "alarms in order")
+        for group in ("other tables", "tables settled on", "all tables")
+    ]
+    shown = [line.strip("| ").split(" | ")[2:] for line in PAGE.read_text().splitlines() if " splits |" in line]
+    shown += [line.strip("| ").split(" | ")[2:] for line in PAGE.read_text().splitlines() if "both ways |" in line]
+    assert shown == rows
+
+
 def test_json_of_a_verdict_is_for_machines(contract):
     (row,) = json.loads(json.dumps(run("check", contract, EXAMPLE).rows()))
     assert row["fits"] is False

@@ -21,6 +21,8 @@ from wakesleep.domains.strings.table.dialects import with_any_digits
 from wakesleep.domains.strings.table.ranges import expected_range, moves, wider_ranges
 from wakesleep.domains.strings.table.rules import NUMBER, Rule, matching
 from wakesleep.domains.strings.table.trials import (
+    ALARM_AT_RANDOM,
+    ALARM_IN_ORDER,
     CHARACTERS,
     LESS_WITH_TWICE_THE_ROWS,
     WIDEST,
@@ -48,7 +50,8 @@ def draft(
         raise Refusal(f"{title} has no rows, so no contract can be drafted from it.")
     height = len(table.columns[0].values)
     rules: dict[str, Rule] = {}
-    at_random, in_order = Alarms(height, LESS_WITH_TWICE_THE_ROWS), Alarms(height, 1.0)
+    at_random = Alarms(height, LESS_WITH_TWICE_THE_ROWS, ALARM_AT_RANDOM)
+    in_order = Alarms(height, 1.0, ALARM_IN_ORDER)
     differ = []
     for i, column in enumerate(table.columns):
         whole = (known or {}).get(column.name) or describe(column.name, column.values, explain)
