@@ -1,6 +1,6 @@
 """Data frames and columns of Python (pandas, Polars, Arrow, DuckDB, dictionaries, lists) as plain columns of text.
 
-None of these libraries is imported for the others: pandas is and DuckDB are known by their methods, Arrow
+None of these libraries is imported for the others: pandas, Polars and DuckDB are known by their methods, Arrow
 tables and columns by the stream that they offer to others (`__arrow_c_stream__`).
 """
 

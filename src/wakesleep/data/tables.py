@@ -71,6 +71,8 @@ class Table:
     """How the names of the columns were found."""
     notes: tuple[str, ...] = ()
     """What was assumed, left out or cut: the encoding, rows that are too long, columns without a name."""
+    name: str = ""
+    """The name of its file, where a reader was asked to keep it."""
 
     @property
     def names(self) -> list[str]:

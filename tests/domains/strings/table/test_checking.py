@@ -7,7 +7,7 @@ import pytest
 
 from wakesleep.domains.strings.table import checking, repeats
 from wakesleep.domains.strings.table.checking import check
-from wakesleep.domains.strings.table.contract import Contract
+from wakesleep.domains.strings.table.contract import Contract, Expected
 from wakesleep.domains.strings.table.rules import Rule
 from wakesleep.errors import Refusal
 
@@ -37,7 +37,7 @@ def table(height=HEIGHT):
 @pytest.fixture(scope="module")
 def contract():
     rules = RULES | {"id": Rule(pattern="K[0-9]{4}", nulls=0.0)}
-    return Contract(rules, row_alarms=0.001)
+    return Contract(rules, in_order=Expected(0.001, 0.01))
 
 
 def cells(verdict):

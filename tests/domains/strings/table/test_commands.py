@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import wakesleep
-from wakesleep.domains.strings.explain.explainer import EXPORT_NAMES
+from wakesleep.domains.strings.explain.explainer import EXPLAINER, EXPORT_NAMES
 from wakesleep.domains.strings.table.commands import COMMANDS, CheckOptions, DraftOptions, NoOptions
 from wakesleep.domains.strings.table.comparing import compare
 from wakesleep.domains.strings.table.exports import EXPORTS
@@ -93,9 +93,8 @@ def frames():
             continue
     try:
         import duckdb
-        import pyarrow  # noqa: F401, through which DuckDB reads frames
 
-        yield "duckdb", duckdb.sql("select * from frame")
+        yield "duckdb", duckdb.sql(f"select * from read_csv('{EXAMPLE}', all_varchar = true)")
     except ImportError:
         return
 
@@ -134,6 +133,15 @@ def test_the_report_is_one_file_with_every_column_and_nothing_of_a_value_is_mark
     assert survey.to_frame("pandas").shape[0] == 2
 
 
+def test_the_report_is_headed_by_the_name_of_the_file(tmp_path):
+    table = tmp_path / "my orders.csv"
+    table.write_text("code\nHF1\nHF22\n")
+    options = EXPLAINER.options(effort="quick")
+    found = EXPLAINER.explain(EXPLAINER.read(str(table), options), options, lambda _: None)
+    assert "<h1>my orders.csv</h1>" in found.report(tmp_path / "r.html").read_text()
+    assert wakesleep.explain_table(str(table), effort="quick").title == "my orders.csv"
+
+
 def test_the_hook_of_the_page_stops_a_commit_that_breaks_the_contract(contract, tmp_path):
     pytest.importorskip("pre_commit", reason="pre-commit is not installed")
     (block,) = re.findall(r"```yaml\n# \.pre-commit-config\.yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
@@ -157,6 +165,19 @@ def test_the_hook_of_the_page_stops_a_commit_that_breaks_the_contract(contract, 
     passed, stopped = hook("\n".join(good) + "\n"), hook("\n".join(lines) + "\n")
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert stopped.returncode == 1 and "ORD-1044l" in stopped.stdout, stopped.stdout
+
+
+def test_the_alarms_of_the_page_are_those_of_the_benchmark():
+    results = json.loads((ROOT / "results" / "benchmark-contract.json").read_text())
+    names = ("rows_stated", "rows_found", "columns_stated", "columns_found")
+    rows = [
+        [f"{100 * results[part][group][name]:.1f} %" for name in names]
+        for part in ("alarms at random", "alarms in order")
+        for group in ("other tables", "tables settled on", "all tables")
+    ]
+    shown = [line.strip("| ").split(" | ")[2:] for line in PAGE.read_text().splitlines() if " splits |" in line]
+    shown += [line.strip("| ").split(" | ")[2:] for line in PAGE.read_text().splitlines() if "both ways |" in line]
+    assert shown == rows
 
 
 def test_json_of_a_verdict_is_for_machines(contract):

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.domains.strings.table.values import RULES, contract, sayable, values_of
+from tests.domains.strings.table.values import RULES, contract, patterned, sayable, values_of
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.exports import EXPORTS, exported
 from wakesleep.domains.strings.table.rules import Rule
@@ -108,16 +108,17 @@ def constraint(made):
 def by_duckdb(name, values):
     """The constraint as DuckDB computes it; the table takes what it accepts and refuses what it does not."""
     duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
-    pytest.importorskip("pyarrow", reason="DuckDB reads frames through pyarrow, which is not installed")
     made = exported(alone(name), "sql-duckdb")
     connection = duckdb.connect()
     connection.execute(made)
-    frame = pl.DataFrame({name: values})  # noqa: F841, read by DuckDB
     asked = constraint(made)
-    found = [ok for (ok,) in connection.execute(f"SELECT {asked[1] if asked else True} FROM frame").fetchall()]
-    good = pl.DataFrame({name: [v for v, ok in zip(values, found, strict=True) if ok]})
-    connection.execute("INSERT INTO things SELECT * FROM good")
-    assert len(good)
+    rows = f'(SELECT unnest(?::VARCHAR[]) AS "{name}")'
+    found = [
+        ok for (ok,) in connection.execute(f"SELECT {asked[1] if asked else True} FROM {rows}", [values]).fetchall()
+    ]
+    good = [v for v, ok in zip(values, found, strict=True) if ok]
+    connection.execute(f"INSERT INTO things SELECT * FROM {rows}", [good])
+    assert good
     for v in [v for v, ok in zip(values, found, strict=True) if not ok][:10]:
         with pytest.raises(duckdb.ConstraintException):
             connection.execute("INSERT INTO things VALUES (?)", [v])
@@ -211,6 +212,34 @@ def test_odcs_is_of_the_standard_and_its_patterns_run():
         done = subprocess.run([node, "-e", program], input=given, capture_output=True, text=True, check=True)
         assert json.loads(done.stdout) == sayable(RULES[each.name][0]).matches(values), each.name
         assert each.required == (RULES[each.name][0].nulls == 0)
+
+
+@pytest.mark.parametrize("only_good", [True, False])
+def test_odcs_is_checked_by_the_data_contract_command(tmp_path, only_good):
+    """Its patterns refuse as many values as the rules' do, and none of those that fit, so the verdicts are the same."""
+    command = os.environ.get("WAKESLEEP_DATACONTRACT") or shutil.which("datacontract")
+    if not command:
+        pytest.skip("datacontract-cli is not installed")
+    yaml = pytest.importorskip("yaml")
+    columns, refused = {}, {}
+    for name in RULES:
+        values = values_of(name)
+        good = sayable(RULES[name][0]).matches(values)
+        kept = [v for v, ok in zip(values, good, strict=True) if ok]
+        columns[name] = (kept * len(values))[: len(values)] if only_good else values
+        refused[name] = 0 if only_good else patterned(RULES[name][0]).matches(values).count(False)
+    pl.DataFrame(columns).write_parquet(tmp_path / "things.parquet")
+    made = yaml.safe_load(exported(contract(), "odcs"))
+    made["servers"] = [{"server": "local", "type": "local", "path": "./things.parquet", "format": "parquet"}]
+    (tmp_path / "odcs.yaml").write_text(yaml.safe_dump(made, allow_unicode=True))
+    words = [command, "test", "odcs.yaml", "--output-format", "json", "--output", "found.json"]
+    subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    found = dict.fromkeys(RULES, 0)
+    for check in json.loads((tmp_path / "found.json").read_text())["checks"]:
+        assert check["result"] in ("passed", "failed", "warning"), check
+        if check["type"] == "field_regex":
+            found[check["field"]] = int(re.search(r"was ([0-9]+)", check["reason"])[1]) if check["reason"] else 0
+    assert found == refused
 
 
 def test_numbers_are_judged_by_their_range_in_json_schema_pandera_and_duckdb():

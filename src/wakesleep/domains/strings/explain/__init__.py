@@ -1,6 +1,7 @@
 """Columns of text explained by programs that read as regexes; nothing is compiled and no network is run."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wakesleep.data.frames import is_frame
@@ -51,5 +52,5 @@ def explain_table(
     """
     from wakesleep.domains.strings.explain.survey import survey
 
-    title = "table" if is_frame(table) else str(table)
+    title = "table" if is_frame(table) else Path(table).name
     return survey(read_table(table, rows="sample"), effort, generality, tuple(reject), lambda _: None, title)

@@ -1,6 +1,6 @@
 """How a table is explained: each column by programs that read as regexes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,14 +56,14 @@ def read(path: str, options: Options) -> "Table":
     """Reads a sample of the rows of a table."""
     from wakesleep.data.tables import read_table
 
-    return read_table(path, rows="sample", column=options.column)
+    return replace(read_table(path, rows="sample", column=options.column), name=Path(path).name)
 
 
 def explain(table: "Table", options: Options, report: Report) -> Explanation:
     """Explains each column."""
     from wakesleep.domains.strings.explain.survey import survey
 
-    return survey(table, options.effort, options.generality, options.reject, report)
+    return survey(table, options.effort, options.generality, options.reject, report, table.name or "table")
 
 
 def restore(rows: Rows) -> Explanation:

@@ -114,7 +114,8 @@ def check(contract: Contract, source: Any, report: Report = lambda _: None) -> V
             alarms += sum(len(rows) for _, rows in repeats)
             faults += state.result(repeats)
     unlisted = sum(s.unlisted for s in states.values())
-    return Verdict(tuple(faults), height, min(alarms, height), unlisted, contract.row_alarms)
+    expected = contract.in_order.rows if contract.in_order is not None else None
+    return Verdict(tuple(faults), height, min(alarms, height), unlisted, expected)
 
 
 def _judge(states: dict[str, Judged], columns: Iterable[Column], height: int) -> tuple[int, set[int]]:

@@ -66,8 +66,9 @@ class Drafted(Explanation):
             (n, r.type, f"{r.nulls:.0%}", "yes" * r.unique, cut(visible(r.expected), 80), f"{r.alarms or 0:.2%}")
             for n, r in asked
         ]
-        rows, columns = self.contract.row_alarms or 0.0, self.contract.column_alarms or 0.0
-        title = f"{self.contract.table}: alarms expected in {rows:.2%} of rows, {columns:.0%} of columns"
+        title = self.contract.table
+        if (expected := self.contract.in_order) is not None:
+            title += f": alarms expected in {expected.rows:.2%} of rows, {expected.columns:.0%} of columns"
         return [Shown(title, ("column", "type", "nulls", "unique", "asked for", "alarms"), shown)]
 
     def text(self) -> str:

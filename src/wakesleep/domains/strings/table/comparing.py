@@ -10,8 +10,9 @@ from wakesleep.domains.contract import Explanation, Report, Rows, Standing
 from wakesleep.domains.contract import Table as Shown
 from wakesleep.domains.strings.columns.explanation import explain
 from wakesleep.domains.strings.table.description import Description, describe
-from wakesleep.domains.strings.table.drafting import MOST_ALARMS, ONE_ALARM, WIDEST, ladder_of
+from wakesleep.domains.strings.table.drafting import ladder_of
 from wakesleep.domains.strings.table.rules import Rule
+from wakesleep.domains.strings.table.trials import MOST_ALARMS, ONE_ALARM, WIDEST
 from wakesleep.domains.strings.table.verdict import cut, escaped, visible
 
 MOST_NAMED = 5

@@ -25,6 +25,16 @@ WIDTH = 110
 
 
 @dataclass(frozen=True)
+class Expected:
+    """The alarms to expect in tables of the same kind."""
+
+    rows: float
+    """The share of rows."""
+    columns: float
+    """The share of columns, in a table of as many rows."""
+
+
+@dataclass(frozen=True)
 class Contract:
     """What is asked of a table, and how many alarms are expected in tables of the same kind."""
 
@@ -32,10 +42,10 @@ class Contract:
     table: str = ""
     rows: int = 0
     """The rows that it was drafted from."""
-    row_alarms: float | None = None
-    """The share of rows that is expected to have an alarm."""
-    column_alarms: float | None = None
-    """The share of columns that is expected to have one, in a table of as many rows."""
+    in_order: Expected | None = None
+    """The alarms of rows that come before or after those of the table."""
+    at_random: Expected | None = None
+    """The alarms of rows drawn at random from where those of the table come from."""
     new_columns: bool = False
     """Whether columns that it does not name are allowed."""
     differs: float | None = None
@@ -44,8 +54,9 @@ class Contract:
     def dumped(self) -> str:
         """Returns the contract as YAML."""
         head = {"wakesleep": FORMAT, "table": self.table, "rows": self.rows}
-        if self.row_alarms is not None:
-            head["alarms"] = {"rows": _figure(self.row_alarms), "columns": _figure(self.column_alarms or 0.0)}
+        for word, expected in (("alarms", self.in_order), ("alarms at random", self.at_random)):
+            if expected is not None:
+                head[word] = {"rows": _figure(expected.rows), "columns": _figure(expected.columns)}
         if self.differs is not None:
             head["accepts differs"] = _figure(self.differs)
         head["new columns"] = "allowed" if self.new_columns else "refused"
@@ -59,8 +70,9 @@ class Contract:
     def _comment(self) -> str:
         lines = [
             "What is asked of this table. Edit it, commit it, then: wakesleep check THIS_FILE NEW_TABLE",
-            "nulls: the largest share of empty cells. alarms: the share of rows (or columns, in a table of as many",
-            "rows) expected to be refused though nothing changed. tolerate: a share of rows that may be refused.",
+            "nulls: the largest share of empty cells. tolerate: a share of rows that may be refused.",
+            "alarms: the share of rows (or columns, in a table of as many rows) expected to be refused though nothing",
+            "changed, in rows that come before or after these; at random: in rows drawn from among them.",
             "accepts differs: the share of values at which the full judgement of an explanation says otherwise.",
         ]
         return "".join(f"# {line}\n" for line in lines)
@@ -89,7 +101,16 @@ def _as_value(name: str, value: Any) -> Any:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes lists in a line."""
+    """Writes lists in a line, broken between their members alone: a pattern is never folded."""
+
+    def write_plain(self, text: str, split: bool = True) -> None:
+        super().write_plain(text, split=False)
+
+    def write_single_quoted(self, text: str, split: bool = True) -> None:
+        super().write_single_quoted(text, split=False)
+
+    def write_double_quoted(self, text: str, split: bool = True) -> None:
+        super().write_double_quoted(text, split=False)
 
 
 _Dumper.add_representer(list, lambda d, v: d.represent_sequence("tag:yaml.org,2002:seq", v, flow_style=True))
@@ -136,22 +157,27 @@ def parsed(text: str) -> Contract:
         raise Refusal(f"it is not YAML{where}") from None
     if not isinstance(given, dict) or given.get("wakesleep") != FORMAT:
         raise Refusal(f"it does not begin with `wakesleep: {FORMAT}`; draft one with `wakesleep draft TABLE`")
-    known = ("wakesleep", "table", "rows", "alarms", "accepts differs", "new columns", "columns")
+    known = ("wakesleep", "table", "rows", "alarms", "alarms at random", "accepts differs", "new columns", "columns")
     _require_known("the contract", given, known)
     columns = given.get("columns") or {}
     if not isinstance(columns, dict) or not columns:
         raise Refusal("`columns` names no column")
-    alarms = given.get("alarms") or {}
-    _require_known("`alarms`", alarms, ("rows", "columns"))
     return Contract(
         {name: _rule(name, asked) for name, asked in columns.items()},
         str(given.get("table", "")),
         int(_number("rows", given.get("rows", "0"))),
-        _number("rows", alarms["rows"]) if "rows" in alarms else None,
-        _number("columns", alarms["columns"]) if "columns" in alarms else None,
+        _expected("alarms", given),
+        _expected("alarms at random", given),
         _one_of("new columns", given.get("new columns", "refused"), {"allowed": True, "refused": False}),
         _number("accepts differs", given["accepts differs"]) if "accepts differs" in given else None,
     )
+
+
+def _expected(word: str, given: dict[str, Any]) -> Expected | None:
+    if not given.get(word):
+        return None
+    _require_known(f"`{word}`", given[word], ("rows", "columns"))
+    return Expected(*(_number(name, given[word].get(name, "0")) for name in ("rows", "columns")))
 
 
 def _require_known(where: str, given: Any, known: tuple[str, ...]) -> None:

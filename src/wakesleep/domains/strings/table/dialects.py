@@ -4,12 +4,12 @@
 parts, and sets of Unicode that it does not know as ranges of characters, by the Unicode tables of this Python.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from wakesleep.domains.strings.table.characters import Characters, Ranges
-from wakesleep.domains.strings.table.pattern import Choice, Part, Repeat, parse
+from wakesleep.domains.strings.table.characters import DIGIT, Characters, Ranges
+from wakesleep.domains.strings.table.pattern import Choice, Part, Repeat, Sequence, parse
 from wakesleep.errors import require_one_of
 
 SPECIAL = frozenset("\\.^$*+?{}[]|()")
@@ -31,6 +31,11 @@ def _shared_code(i: int) -> str:
 
 def _postgres_code(i: int) -> str:
     return f"\\u{i:04x}" if i < 0x10000 else f"\\U{i:08x}"
+
+
+def _shared_code(i: int) -> str:
+    """Returns a character as RE2, Rust, Python and ECMAScript read it; they share no escape of more than two digits."""
+    return f"\\x{i:02x}" if i < 0x100 else chr(i)
 
 
 @dataclass(frozen=True)
@@ -68,16 +73,49 @@ DIALECTS = {
         "Python, RE2, Rust and ECMAScript alike; where $ also stands before a newline at the end (Python), a value "
         "that ends in a newline has to be refused beside it", _shared_code, nested=True,
     ),
+    "standard": Dialect("ECMAScript with the flag u, and RE2", _shared_code, named="properties", nested=True),
 }  # fmt: skip
-DIALECT_NAMES = tuple(DIALECTS)
+DIALECT_NAMES = tuple(name for name in DIALECTS if name != "standard")
+"""Those that patterns are exported to; the other is of the Open Data Contract Standard and its checker."""
 
 
 @lru_cache(maxsize=4096)
 def whole(pattern: str, dialect: str) -> str:
     """Returns a pattern in a dialect, with anchors."""
-    require_one_of("dialect", dialect, DIALECT_NAMES)
+    require_one_of("dialect", dialect, tuple(DIALECTS))
     d = DIALECTS[dialect]
     return f"{d.start}{_Printer(d).inner(parse(pattern))}{d.end}"
+
+
+def with_any_digits(pattern: str) -> str:
+    """Returns a pattern that has any digit wherever the given one has some."""
+    return _Printer(DIALECTS["python"]).inner(_any_digits(parse(pattern)))
+
+
+def _any_digits(part: Part) -> Part:
+    if isinstance(part, Characters):
+        some = not part.names and all(first >= ord("0") and last <= ord("9") for first, last in part.ranges)
+        return DIGIT if some else part
+    if isinstance(part, Repeat):
+        return Repeat(_any_digits(part.part), part.low, part.high)
+    if isinstance(part, Choice):
+        branches = tuple(dict.fromkeys(map(_any_digits, part.parts)))
+        return Choice(branches) if len(branches) > 1 else branches[0]
+    return Sequence(tuple(_joined(map(_any_digits, part.parts))))
+
+
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """Returns the parts of a sequence, neighbouring digits as one part."""
+    found: list[Part] = []
+    for part in parts:
+        runs = [p if isinstance(p, Repeat) else Repeat(p, 1, 1) for p in (*found[-1:], part)]
+        if len(runs) == 2 and all(r.part == DIGIT for r in runs):
+            a, b = runs
+            high = None if a.high is None or b.high is None else a.high + b.high
+            found[-1] = Repeat(DIGIT, a.low + b.low, high)
+        else:
+            found.append(part)
+    return found
 
 
 def ends_in_newline(pattern: str) -> bool:

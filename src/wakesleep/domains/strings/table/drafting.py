@@ -1,58 +1,41 @@
 """Contracts drafted from a table, with the share of false alarms that their rules are expected to raise.
 
-The rows are split at random into halves, rules are drafted from each and tried on the other: a column has the first
-rule of its ladder, from narrow to wide, whose alarms are few, and the alarms of the chosen rules are what is stated.
+The rows are split into halves, at random and in order, rules are drafted from each and tried on the other: a column has
+the first rule of its ladder, from narrow to wide, whose alarms are few in both, and those alarms are what is stated.
 """
 
 import math
-import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from wakesleep.data.tables import Column, Table
+from wakesleep.data.tables import Table
 from wakesleep.domains.contract import Report, Standing
 from wakesleep.domains.strings.columns.characters import covering
 from wakesleep.domains.strings.columns.checks import Checked
 from wakesleep.domains.strings.columns.dates import Date
 from wakesleep.domains.strings.columns.explanation import Explanation as Explained
 from wakesleep.domains.strings.columns.wording import describe as describe_program
-from wakesleep.domains.strings.table.checking import Judged
-from wakesleep.domains.strings.table.contract import Contract
+from wakesleep.domains.strings.table.contract import Contract, Expected
 from wakesleep.domains.strings.table.description import Description, core, describe
-from wakesleep.domains.strings.table.ranges import expected_range
+from wakesleep.domains.strings.table.dialects import with_any_digits
+from wakesleep.domains.strings.table.ranges import expected_range, moves, wider_ranges
 from wakesleep.domains.strings.table.rules import NUMBER, Rule, matching
+from wakesleep.domains.strings.table.trials import (
+    ALARM_AT_RANDOM,
+    ALARM_IN_ORDER,
+    CHARACTERS,
+    LESS_WITH_TWICE_THE_ROWS,
+    WIDEST,
+    Alarms,
+    Ladder,
+    ordered_halves,
+    try_rules,
+)
 from wakesleep.errors import Refusal
 
-MOST_ALARMS, ONE_ALARM = 0.005, 1
-"""Share of rows, beside one, that a rule may refuse; one that refuses more makes room for a wider one."""
-LESS_WITH_TWICE_THE_ROWS = 2**-0.5
-"""Factor of the rate of alarms when a rule is drafted from twice as many rows: between that of errors that are
-always there (1) and that of extremes (1/2); no data were looked at to choose it."""
 LONGEST_FACTOR, MOST_COUNTED = 1.5, 255
 NULL_DEVIATIONS = 4.0
-WIDEST = "any"
-"""The last rule of a ladder, which asks for nothing of a text."""
-Ladder = dict[str, Rule]
 Explain = Callable[[Sequence[str | None]], Explained]
-
-
-@dataclass
-class Tried:
-    """A column's ladder, and for each rule the rows, from zero, that it refuses."""
-
-    ladder: Ladder
-    own: dict[str, set[int]]
-    """Of the rows that it was drafted from."""
-    refused: dict[str, set[int]]
-    """Of each half, when drafted from the other."""
-    halves: dict[str, list[bool]]
-    """For each rule and half, whether anything in it was refused."""
-
-    def chosen(self, rows: int, errors: set[int]) -> str:
-        """Returns the name of the first rule of few alarms beside known errors, else of the widest."""
-        few = ONE_ALARM + MOST_ALARMS * rows
-        found = (n for n in self.ladder if max(len(self.refused[n] - errors), len(self.own[n] - errors)) <= few)
-        return next(found, WIDEST)
 
 
 def draft(
@@ -66,52 +49,29 @@ def draft(
     if not table.columns or not table.columns[0].values:
         raise Refusal(f"{title} has no rows, so no contract can be drafted from it.")
     height = len(table.columns[0].values)
-    halves = _halves(height)
     rules: dict[str, Rule] = {}
-    alarms = Alarms(height)
+    at_random = Alarms(height, LESS_WITH_TWICE_THE_ROWS, ALARM_AT_RANDOM)
+    in_order = Alarms(height, 1.0, ALARM_IN_ORDER)
     differ = []
     for i, column in enumerate(table.columns):
         whole = (known or {}).get(column.name) or describe(column.name, column.values, explain)
-        tried = _try(whole, column, halves, explain)
+
+        def drafted(values: list[str | None], name: str = column.name) -> Ladder:
+            return ladder_of(describe(name, values, explain), values)
+
+        tried = try_rules(column, ladder_of(whole, column.values), drafted)
         name = tried.chosen(height, _errors(whole))
-        rules[column.name] = replace(tried.ladder[name], alarms=alarms.add(tried, name))
+        own, asks = len(tried.own[name]), name != WIDEST
+        at_random.add(tried.at_random[name], own, asks)
+        rules[column.name] = replace(tried.ladder[name], alarms=in_order.add(tried.in_order[name], own, asks))
         if whole.explained is not None:
             differ.append(whole.explained.disagreement)
         report(Standing(i + 1, len(table.columns), column.name))
     differs = sum(differ) / len(differ) if differ else None
-    return Contract(rules, title, height, alarms.of_rows, alarms.of_columns, differs=differs)
-
-
-class Alarms:
-    """The alarms to expect, column by column; a rate of k in n is (k + 1/2) / (n + 1), after Jeffreys."""
-
-    def __init__(self, height: int):
-        self.height = height
-        self.rates: list[float] = []
-        self.chances: list[float] = []
-        self.rows: set[int] = set()
-        self.counted = 0
-
-    def add(self, tried: "Tried", name: str) -> float:
-        """Adds the chosen rule of a column; returns the share of rows that it is expected to refuse."""
-        refused, halves, own = tried.refused[name], tried.halves[name], len(tried.own[name])
-        self.rows |= refused
-        self.counted += len(refused)
-        self.chances.append((sum(halves) + 0.5) / (len(halves) + 1) if name != WIDEST else 0.0)
-        rate = LESS_WITH_TWICE_THE_ROWS * (len(refused) + 0.5) / (self.height + 1) if name != WIDEST else 0.0
-        self.rates.append(max(rate, own / self.height))
-        return self.rates[-1]
-
-    @property
-    def of_rows(self) -> float:
-        """The share of rows with an alarm: the sum of the columns, as far as theirs were not in the same rows."""
-        overlap = len(self.rows) / self.counted if self.counted else 1.0
-        return 1 - math.exp(-overlap * sum(self.rates))
-
-    @property
-    def of_columns(self) -> float:
-        """The share of columns with an alarm, in as many rows."""
-        return sum(self.chances) / len(self.chances)
+    return Contract(
+        rules, title, height, Expected(in_order.of_rows, in_order.of_columns),
+        Expected(at_random.of_rows, at_random.of_columns), differs=differs,
+    )  # fmt: skip
 
 
 def _errors(found: Description) -> set[int]:
@@ -119,67 +79,50 @@ def _errors(found: Description) -> set[int]:
     return {row for o in found.explained.outliers for row in o.rows} if found.explained is not None else set()
 
 
-def _halves(height: int) -> list[list[int]]:
-    rows = list(range(height))
-    random.Random(0).shuffle(rows)
-    cut = height // 2
-    return [h for h in (sorted(rows[:cut]), sorted(rows[cut:])) if h]
-
-
-def _try(whole: Description, column: Column, halves: list[list[int]], explain: Explain) -> Tried:
-    """Drafts rules from each half and tries them on the other."""
-    ladder = ladder_of(whole, column.values)
-    everything = Column(column.name, column.values, range(len(column.values)))
-    own = {name: Judged(column.name, rule).add(everything) for name, rule in ladder.items()}
-    tried = Tried(ladder, own, {name: set() for name in ladder}, {name: [] for name in ladder})
-    for half, other in _pairs(halves):
-        values = [column.values[i] for i in half]
-        others = ladder_of(describe(column.name, values, explain), values)
-        later = Column(column.name, [column.values[i] for i in other], other)
-        for name in ladder:
-            state = Judged(column.name, others.get(name) or others.get("characters") or others[WIDEST])
-            rows = state.add(later)
-            repeats = state.repeats.found() if state.repeats is not None else []
-            tried.refused[name] |= rows | {other[r - 1] for group in repeats for r in group}
-            tried.halves[name].append(bool(rows or repeats or state.result([])))
-    return tried
-
-
-def _pairs(halves: list[list[int]]) -> Iterator[tuple[list[int], list[int]]]:
-    if len(halves) == 2:
-        yield halves[0], halves[1]
-        yield halves[1], halves[0]
-
-
 def ladder_of(found: Description, values: Sequence[str | None]) -> Ladder:
     """Returns rules for a column, the narrowest first."""
-    plain = Rule(type=found.type, nulls=null_limit(found.nulls, found.rows), missing=found.missing, unique=found.unique)
+    plain = Rule(type=found.type, nulls=_nulls(found, values), missing=found.missing, unique=found.unique)
     present = [v for v in values if v and v not in found.missing]
     if not present:
         return {WIDEST: Rule()}
     text = replace(plain, type="text", says="")
     ladder: Ladder = {"found": _narrow(found, plain, present)}
-    if ladder["found"].numeric:
+    if plain.numeric:
+        wider = wider_ranges(_numbers(present), plain.type == "integer")
+        ladder |= {name: replace(plain, low=low, high=high) for name, (low, high) in wider.items()}
         ladder["type"] = plain
     if ladder["found"].one_of is not None and (rule := text_rule(text, found.explained, closed=False)):
         ladder["open"] = rule
-    ladder["characters"] = _characters(text, present)
+    ladder[CHARACTERS] = _characters(text, present)
     ladder[WIDEST] = text
     return ladder
 
 
 def _narrow(found: Description, plain: Rule, present: list[str]) -> Rule:
     if plain.numeric:
-        spelled = matching(NUMBER, present)
-        low, high = expected_range(
-            [float(v) for v, ok in zip(present, spelled, strict=True) if ok], plain.type == "integer"
-        )
+        low, high = expected_range(_numbers(present), plain.type == "integer")
         return replace(plain, low=low, high=high)
     if plain.type in ("boolean", "category"):
         return replace(plain, one_of=tuple(sorted(set(present))))
     if plain.type == "date":
         return replace(plain, form=found.form)
-    return text_rule(plain, found.explained) or _characters(plain, present)
+    rule = text_rule(plain, found.explained)
+    if rule is not None and rule.pattern and moves(present):
+        return _moving(rule, found.explained)
+    return rule or _characters(plain, present)
+
+
+def _moving(rule: Rule, explained: Explained | None) -> Rule:
+    """Returns a rule that stays true when the values of a column move on: as dates or times, else with any digits."""
+    for entry in explained.posterior.entries if explained is not None else ():
+        if isinstance(date := core(entry.program), Date):
+            return replace(rule, pattern="", check_digits="", form=date.form, says=describe_program(entry.program))
+    wider = with_any_digits(rule.pattern)
+    return rule if wider == rule.pattern else replace(rule, pattern=wider, says=f"{rule.says} (with any digits)")
+
+
+def _numbers(present: list[str]) -> list[float]:
+    return [float(v) for v, ok in zip(present, matching(NUMBER, present), strict=True) if ok]
 
 
 def text_rule(plain: Rule, explained: Explained | None, closed: bool = True) -> Rule | None:
@@ -212,6 +155,13 @@ def _characters(plain: Rule, present: list[str]) -> Rule:
             except Refusal:
                 continue
     return replace(plain, longest=longest)
+
+
+def _nulls(found: Description, values: Sequence[str | None]) -> float:
+    """Returns the share of nulls that is allowed in the whole and in each half in order, where it varies more."""
+    marks = {None, "", *found.missing}
+    counts = [(sum(values[i] in marks for i in half), len(half)) for half in ordered_halves(len(values)) if half]
+    return max(null_limit(found.nulls, found.rows), *(null_limit(nulls, rows) for nulls, rows in counts))
 
 
 def null_limit(nulls: int, rows: int) -> float:

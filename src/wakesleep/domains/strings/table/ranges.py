@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 TAIL_SCALES = 3.0
 """Scales of the tail beyond the largest value: an exponential tail then passes the end within as many rows as were
 seen with probability 1 / (1 + exp 3), about one in twenty; no data were looked at to choose it."""
@@ -11,6 +13,8 @@ TAIL_SHARE, FEWEST_IN_TAIL, MOST_IN_TAIL = 0.1, 2, 50
 REACHED_AGAIN = 3
 """Times that an end was reached from which it is taken for the end: ratings up to 10, shares up to 1."""
 FEWEST_IN_ORDER = 20
+MOVING_CORRELATION = 0.5
+"""Correlation of ranks and rows from which a column is taken to move on; no data were looked at to choose it."""
 
 
 def expected_range(numbers: Sequence[float], whole: bool) -> tuple[float | None, float | None]:
@@ -30,6 +34,29 @@ def expected_range(numbers: Sequence[float], whole: bool) -> tuple[float | None,
         high = min(high, 0.0)
     rises, falls = _in_order(numbers), _in_order([-x for x in numbers])
     return None if falls else _plain(low), None if rises else _plain(high)
+
+
+def wider_ranges(numbers: Sequence[float], whole: bool) -> dict[str, tuple[float | None, float | None]]:
+    """Returns ranges wider than the expected one, by name: of twice its width, then open to one side and to both.
+
+    A column that moves on with its rows has none of twice the width, since it would leave that later.
+    """
+    low, high = expected_range(numbers, whole)
+    sign = 0.0 if min(numbers) >= 0 else None
+    found: dict[str, tuple[float | None, float | None]] = {}
+    if low is not None and high is not None and not moves(numbers):
+        span = max((high - low) / 2, _step(high - low, whole))
+        far = low - span if sign is None else max(0.0, low - span)
+        found["wide"] = _plain(far), _plain(high + span if max(numbers) > 0 else min(0.0, high + span))
+    return found | {"above": (low, None), "below": (sign, high), "sign": (sign, None)}
+
+
+def moves(values: Sequence[float] | Sequence[str]) -> bool:
+    """Returns whether values rise or fall with their rows, by the correlation of ranks."""
+    if len(set(values)) < FEWEST_IN_ORDER:
+        return False
+    ranks = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    return bool(abs(np.corrcoef(ranks, np.arange(len(values)))[0, 1]) > MOVING_CORRELATION)
 
 
 def _reach(numbers: Sequence[float]) -> float:

@@ -79,7 +79,7 @@ def frictionless(contract: Contract) -> str:
 
 
 def odcs(contract: Contract) -> str:
-    """Returns a contract of the Open Data Contract Standard, version 3; its patterns are of ECMAScript."""
+    """Returns a contract of the Open Data Contract Standard, version 3; ECMAScript and RE2 read its patterns alike."""
     table = contract.table or "table"
     found = {
         "apiVersion": "v3.0.2",
@@ -107,7 +107,7 @@ def _odcs_property(name: str, rule: Rule) -> dict[str, Any]:
     if rule.numeric:
         options |= {k: v for k, v in (("minimum", rule.low), ("maximum", rule.high)) if v is not None}
     else:
-        options["pattern"] = whole(text_pattern(rule), "ecmascript")
+        options["pattern"] = whole(text_pattern(rule), "standard")
         options |= {"maxLength": rule.longest} if rule.longest is not None else {}
     if options:
         found["logicalTypeOptions"] = options
