@@ -12,7 +12,8 @@ from wakesleep.domains.strings.columns.judge.column import feature_names
 from wakesleep.domains.strings.columns.judge.examples import STRANGER, Examples
 from wakesleep.domains.strings.columns.judge.fitting import Settings
 from wakesleep.domains.strings.columns.judge.mistakes import CHOOSING
-from wakesleep.domains.strings.columns.judge.train import calibrated, fit_folds, fold_of, make_examples, measured
+from wakesleep.domains.strings.columns.judge.net import HEADS, Net
+from wakesleep.domains.strings.columns.judge.train import FOLDS, calibrated, fit_folds, fold_of, make_examples, measured
 
 GRAMS = ("pair", "triple", "four letters")
 Keep = Callable[[str, str], bool]
@@ -29,9 +30,22 @@ ABLATIONS: dict[str, Keep] = {
     "without the program": lambda group, name: group != "program",
     "news only": lambda group, name: group in ("fresh", "rows", "alone"),
     "value, form and characters only": lambda group, name: name in ("value", "form", "characters"),
+    "without the word list": lambda group, name: group != "words",
     "linear": lambda group, name: True,
     "trained without the held-out kinds": lambda group, name: True,
+    "without learned weights": lambda group, name: True,
 }
+SURPRISE = feature_names().index("value: most surprise")
+
+
+def unlearned() -> Net:
+    """A network that returns the rarest news of each value in nats, for each head."""
+    size = len(feature_names())
+    chosen = (np.arange(size) == SURPRISE).astype(np.float32)
+    none = np.zeros((size, 1), np.float32)
+    direct = np.repeat(chosen[:, None], len(HEADS), axis=1)
+    bias = np.zeros(len(HEADS), np.float32)
+    return Net(np.zeros(size, np.float32), chosen, none, none[0], np.zeros((1, len(HEADS)), np.float32), direct, bias)
 
 
 @cache
@@ -48,7 +62,8 @@ def ablation(name: str, kept: Path | None) -> dict[str, Any]:
     settings = Settings(units=1 if name == "linear" else 32, epochs=EPOCHS)
     given = list(examples(kept))
     seen = [_chosen_kinds(e) for e in given] if name == "trained without the held-out kinds" else given
-    folds = calibrated(fit_folds(seen, settings, columns), given)
+    nets = [unlearned()] * FOLDS if name == "without learned weights" else fit_folds(seen, settings, columns)
+    folds = calibrated(nets, given)
     at, found = fold_of(given), {}
     for way in ("half", "ten"):
         pairs = [(folds[at[e.table]], e) for e in given if e.table and e.way == way]

@@ -23,7 +23,7 @@ class Settings:
     """How the network is fitted."""
 
     units: int = 32
-    epochs: int = 5
+    epochs: int = 10
     batch: int = 2048
     rate: float = 3e-3
     decay: float = 1e-3

@@ -22,7 +22,7 @@ MOST_LEFT_OUT, MOST_LEFT_OUT_OF = 5, 60
 LEAST_ROWS = 20
 """Rows from which values fitted on may be oddities."""
 MOST_CACHED = 200_000
-MOST_AT_A_TIME = 4096
+MOST_AT_A_TIME = 8192
 """Values that are judged at a time."""
 VERSION = 1
 Alarm = tuple[np.ndarray, np.ndarray]
@@ -186,6 +186,8 @@ def _require_texts(values: Sequence[Any]) -> None:
     """Refuses anything but a sequence of texts."""
     if isinstance(values, str):
         raise Refusal("A sequence of texts was expected, but one text was given: put it in a list.")
+    if set(map(type, values)) == {str}:
+        return
     for value in values:
         if not isinstance(value, str):
             raise Refusal(f"Every value must be a text, but {value!r} was given: convert it with str.")

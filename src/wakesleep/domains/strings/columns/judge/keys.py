@@ -58,6 +58,8 @@ class Read:
     own: Keys
     forms: Keys
     group: np.ndarray
+    flat: Flat
+    """The values, those that are too long as empty texts."""
 
 
 NO_WORDS = Flat(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -65,9 +67,12 @@ NO_WORDS = Flat(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 def read_keys(values: Sequence[str], grouped: bool) -> Read:
     """Returns the keys of values; with `grouped`, values that differ in digits only share one masked form."""
-    odd = odd_ones(values)
-    plain = [v for v, is_odd in zip(values, odd.tolist(), strict=True) if not is_odd] if odd.any() else values
-    flat = Flat.of(plain)
+    whole = Flat.of(without_long(values, levels.LONGEST))
+    odd = odd_ones(values, whole)
+    plain, flat = values, whole
+    if odd.any():
+        plain = [v for v, is_odd in zip(values, odd.tolist(), strict=True) if not is_odd]
+        flat = Flat.of(plain)
     group, chosen = np.arange(len(plain)), np.ones(len(plain), bool)
     if grouped and plain:
         masked = flat.mapped(ALPHABET.digits[flat.codes]).hashes()
@@ -78,21 +83,21 @@ def read_keys(values: Sequence[str], grouped: bool) -> Read:
     forms = [v for v, keep in zip(plain, chosen.tolist(), strict=True) if keep]
     own, shared = own_keys(flat), form_keys(flat.some(chosen), forms)
     if not odd.any():
-        return Read(own, shared, group)
+        return Read(own, shared, group, whole)
     strange = [v for v, is_odd in zip(values, odd.tolist(), strict=True) if is_odd]
     others = _odd_keys(strange)
     place = np.concatenate([np.flatnonzero(~odd), np.flatnonzero(odd)])
     if not grouped:
-        return Read(_both(own, others[0], place), _both(shared, others[1], place), np.arange(len(values)))
+        return Read(_both(own, others[0], place), _both(shared, others[1], place), np.arange(len(values)), whole)
     group = np.concatenate([group, len(forms) + np.arange(len(strange))])[np.argsort(place)]
     last = np.arange(len(forms) + len(strange))
-    return Read(_both(own, others[0], place), _both(shared, others[1], last), group)
+    return Read(_both(own, others[0], place), _both(shared, others[1], last), group, whole)
 
 
-def odd_ones(values: Sequence[str]) -> np.ndarray:
+def odd_ones(values: Sequence[str], flat: Flat) -> np.ndarray:
     """Returns whether each value is too long for arrays or has a character that is not simple."""
-    odd = np.fromiter(map(len, values), np.int64, len(values)) > levels.LONGEST
-    flat = Flat.of(without_long(values, levels.LONGEST))
+    odd = flat.sizes == 0
+    odd[odd] = [bool(values[i]) for i in np.flatnonzero(odd).tolist()]
     large = flat.codes >= TABLED
     codes = np.where(large, 0, flat.codes)
     ALPHABET.fill(codes)
