@@ -35,17 +35,18 @@ ABLATIONS: dict[str, Keep] = {
     "trained without the held-out kinds": lambda group, name: True,
     "without learned weights": lambda group, name: True,
 }
-SURPRISE = feature_names().index("value: most surprise")
+BY_ROWS = [i for i, name in enumerate(feature_names()) if name.startswith("rows: ")]
+"""Features of news at each level in nats, by the share of later rows that are such news."""
 
 
-def unlearned() -> Net:
-    """A network that returns the rarest news of each value in nats, for each head."""
-    size = len(feature_names())
-    chosen = (np.arange(size) == SURPRISE).astype(np.float32)
-    none = np.zeros((size, 1), np.float32)
-    direct = np.repeat(chosen[:, None], len(HEADS), axis=1)
-    bias = np.zeros(len(HEADS), np.float32)
-    return Net(np.zeros(size, np.float32), chosen, none, none[0], np.zeros((1, len(HEADS)), np.float32), direct, bias)
+class Unlearned(Net):
+    """Says of each value how rare its rarest news is, in nats, for each head."""
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        return np.repeat(features[:, BY_ROWS].max(1, keepdims=True), len(HEADS), axis=1)
+
+
+UNLEARNED = Unlearned(*[np.zeros(0)] * 7)
 
 
 @cache
@@ -62,7 +63,7 @@ def ablation(name: str, kept: Path | None) -> dict[str, Any]:
     settings = Settings(units=1 if name == "linear" else 32, epochs=EPOCHS)
     given = list(examples(kept))
     seen = [_chosen_kinds(e) for e in given] if name == "trained without the held-out kinds" else given
-    nets = [unlearned()] * FOLDS if name == "without learned weights" else fit_folds(seen, settings, columns)
+    nets = [UNLEARNED] * FOLDS if name == "without learned weights" else fit_folds(seen, settings, columns)
     folds = calibrated(nets, given)
     at, found = fold_of(given), {}
     for way in ("half", "ten"):

@@ -240,12 +240,11 @@ class Column:
         """Returns the features from what is news, how many share the rarest key, events, ranks, counts and words."""
         e, near = news.astype(np.float32), near.astype(np.float32)
         surprise = e * self._surprise.astype(np.float32)
-        rare = self._rareness[shared[:, RARE]]
-        rare[news[:, RARE]] = 0
+        rare = self._rareness[shared[:, RARE]] * (1 - e[:, RARE])
         parts = (
             e * self._nats["fresh"], e * self._nats["rows"], e * self._nats["alone"], (1 - e) * self._nats["known"],
             rare, near * self._nats["near"], near, steps, np.log1p(e[:, COUNTED] if new is None else new), words,
-            surprise.max(1)[:, None], (news @ self._surprise)[:, None] / 10, news.mean(1)[:, None] * 3,
+            surprise.max(1)[:, None], surprise.sum(1)[:, None] / 10, e.mean(1)[:, None] * 3,
             self._extra(values), np.broadcast_to(self.summary, (len(values), len(self.summary))), beside,
         )  # fmt: skip
         found = np.empty((len(values), sum(p.shape[1] for p in parts)), np.float32)

@@ -32,7 +32,7 @@ MOST_BACKTESTED = 150
 OWN_SHARE = 0.98
 """Share of a column's own rows, each judged by others, that should stay below its threshold."""
 FARTHEST_OFFSET, FARTHEST_DRIFT = 1.0, 2.0
-DRIFT_SLOPE = 0.8
+DRIFT_SLOPE = 1.2
 """Offset for each unit by which rows in order are stranger than rows at random."""
 USUAL_OFFSET, USUAL_ROWS = 0.4, 100
 """The offset of a column in general, and the rows with which its own counts as much."""

@@ -28,6 +28,11 @@ OWN_BAGS = ("characters", "field", "place")
 FORM_SINGLE = tuple(x for x in levels.SINGLE if x not in OWN_SINGLE)
 FORM_BAGS = tuple(x for x in levels.MULTIPLE if x not in OWN_BAGS)
 MOST_FIELDS, MOST_PLACES = levels.MOST_FIELDS, levels.MOST_PLACES
+IN_WORD, ONE_CASE = np.zeros((2, TABLED), bool)
+"""Whether each letter of a form is of a word, and whether it is taken for a small letter where case is left aside."""
+IN_WORD[[ord(c) for c in levels.WORD_CLASSES]] = True
+ONE_CASE[[ord(levels.CAPITAL), ord(levels.CASELESS)]] = True
+ALPHABET.fill(np.array([ord(c) for c in levels.START + levels.END + levels.DIGIT]))
 UNORDERED = ("classes", "anagram")
 """Levels whose keys are sorted characters: hashed without their order."""
 
@@ -153,11 +158,11 @@ def form_keys(flat: Flat, values: Sequence[str]) -> Keys:
     """Returns the keys of simple values that depend on their masked forms."""
     digits, form = flat.mapped(ALPHABET.digits[flat.codes]), flat.mapped(ALPHABET.form[flat.codes])
     nines = digits.codes == ord(levels.DIGIT)
-    in_word = np.isin(form.codes, [ord(c) for c in levels.WORD_CLASSES])
+    in_word = IN_WORD[form.codes]
     runs = form.collapsed()
     fields = form.mapped(np.where(in_word, ord("w"), form.codes))
     fields = fields.kept(~in_word | fields.is_change)
-    one_case = np.isin(form.codes, [ord(levels.CAPITAL), ord(levels.CASELESS)])
+    one_case = ONE_CASE[form.codes]
     marks = fields.codes != ord("w")
     single = {
         "digits": digits.hashes(), "numbers": digits.kept(~nines | digits.is_change).hashes(), "form": form.hashes(),
@@ -171,7 +176,7 @@ def form_keys(flat: Flat, values: Sequence[str]) -> Keys:
     bounded = digits.bounded(ord(levels.START), ord(levels.END))
     bags = {
         "pair": Bag(*bounded.grams(2)), "triple": Bag(*bounded.grams(3)),
-        "form pair": Bag(*form.bounded(ord(levels.START), ord(levels.END)).grams(2)), "word form": _word_forms(runs),
+        "form pair": Bag(*bounded.mapped(ALPHABET.form[bounded.codes]).grams(2)), "word form": _word_forms(runs),
     }  # fmt: skip
     more, words = _words(flat)
     return Keys(len(flat.sizes), single, bags | more, words)
@@ -189,7 +194,7 @@ def _spaces(flat: Flat, values: Sequence[str]) -> np.ndarray:
     blank = ALPHABET.is_space[flat.codes]
     beside = np.zeros(len(blank), bool)
     beside[1:] = blank[:-1]
-    edge = (flat.place == 0) | (flat.place == np.repeat(flat.sizes, flat.sizes) - 1)
+    edge = (flat.place == 0) | (flat.place == flat.size - 1)
     found = np.zeros(len(values), np.uint64)
     some = distinct(flat.owner[blank & (edge | beside | (flat.codes != ord(" ")))])
     if len(some):
@@ -198,7 +203,7 @@ def _spaces(flat: Flat, values: Sequence[str]) -> np.ndarray:
 
 
 def _word_forms(runs: Flat) -> Bag:
-    first, after = runs.runs(np.isin(runs.codes, [ord(c) for c in levels.WORD_CLASSES]))
+    first, after = runs.runs(IN_WORD[runs.codes])
     return Bag(runs.parts(first, after), runs.owner[first])
 
 

@@ -77,7 +77,7 @@ class Beginnings:
         self.sizes = np.bincount(some.sizes, minlength=1) > 0
         """Whether a known text has each number of characters."""
         self.whole = Table.counting(some.hashes())
-        at = np.flatnonzero(some.place + 1 < np.repeat(some.sizes, some.sizes))
+        at = np.flatnonzero(some.place + 1 < some.size)
         self.begun = Table.counting(_hashes_up_to(some, at))
 
     def around(self, flat: Flat) -> tuple[np.ndarray, np.ndarray]:
@@ -85,7 +85,7 @@ class Beginnings:
         begins = self.begun.holds(flat.hashes()) & (flat.sizes > 0)
         size = flat.place + 1
         likely = self.sizes[np.minimum(size, len(self.sizes) - 1)] & (size < len(self.sizes))
-        at = np.flatnonzero(likely & (size < np.repeat(flat.sizes, flat.sizes)))
+        at = np.flatnonzero(likely & (size < flat.size))
         return begins, any_of(flat.owner[at], self.whole.holds(_hashes_up_to(flat, at)), len(flat.sizes))
 
 
