@@ -163,7 +163,7 @@ class Column:
         """Returns one row of features for each value, as if it were new; then those given beside them."""
         if beside is None:
             beside = np.zeros((len(values), 0), np.float32)
-        size = np.minimum([len(v) for v in values], levels.LONGEST)
+        size = np.minimum(np.fromiter(map(len, values), np.int64, len(values)), levels.LONGEST)
         part = np.maximum(np.arange(len(values)) // MOST_VALUES, np.cumsum(size) // MOST_CHARACTERS)
         cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(values)]
         if len(cuts) == 2:

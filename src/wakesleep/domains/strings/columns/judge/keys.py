@@ -162,13 +162,13 @@ def form_keys(flat: Flat, values: Sequence[str]) -> Keys:
     runs = form.collapsed()
     fields = form.mapped(np.where(in_word, ord("w"), form.codes))
     fields = fields.kept(~in_word | fields.is_change)
-    one_case = ONE_CASE[form.codes]
+    one_case = ONE_CASE[runs.codes]
     marks = fields.codes != ord("w")
     single = {
         "digits": digits.hashes(), "numbers": digits.kept(~nines | digits.is_change).hashes(), "form": form.hashes(),
         "runs": runs.hashes(), "fields": fields.hashes(), "marks": fields.kept(marks).hashes(),
-        "letters": form.mapped(np.where(one_case, ord(levels.SMALL), form.codes)).collapsed().hashes(),
-        "classes": _distinct(form), "length": mixed(flat.sizes),
+        "letters": runs.mapped(np.where(one_case, ord(levels.SMALL), runs.codes)).collapsed().hashes(),
+        "classes": _distinct(runs), "length": mixed(flat.sizes),
         "start form": form.parts(form.starts, form.starts + np.minimum(form.sizes, 2)),
         "end form": form.parts(form.ends - np.minimum(form.sizes, 2), form.ends),
         "words": mixed(fields.kept(~marks).sizes), "space": _spaces(flat, values),
