@@ -12,7 +12,8 @@ from wakesleep.domains.strings.columns.judge.column import feature_names
 from wakesleep.domains.strings.columns.judge.examples import STRANGER, Examples
 from wakesleep.domains.strings.columns.judge.fitting import Settings
 from wakesleep.domains.strings.columns.judge.mistakes import CHOOSING
-from wakesleep.domains.strings.columns.judge.train import calibrated, fit_folds, fold_of, make_examples, measured
+from wakesleep.domains.strings.columns.judge.net import HEADS, Net
+from wakesleep.domains.strings.columns.judge.train import FOLDS, calibrated, fit_folds, fold_of, make_examples, measured
 
 GRAMS = ("pair", "triple", "four letters")
 Keep = Callable[[str, str], bool]
@@ -29,9 +30,23 @@ ABLATIONS: dict[str, Keep] = {
     "without the program": lambda group, name: group != "program",
     "news only": lambda group, name: group in ("fresh", "rows", "alone"),
     "value, form and characters only": lambda group, name: name in ("value", "form", "characters"),
+    "without the word list": lambda group, name: group != "words",
     "linear": lambda group, name: True,
     "trained without the held-out kinds": lambda group, name: True,
+    "without learned weights": lambda group, name: True,
 }
+BY_ROWS = [i for i, name in enumerate(feature_names()) if name.startswith("rows: ")]
+"""Features of news at each level in nats, by the share of later rows that are such news."""
+
+
+class Unlearned(Net):
+    """Says of each value how rare its rarest news is, in nats, for each head."""
+
+    def __call__(self, features: np.ndarray) -> np.ndarray:
+        return np.repeat(features[:, BY_ROWS].max(1, keepdims=True), len(HEADS), axis=1)
+
+
+UNLEARNED = Unlearned(*[np.zeros(0)] * 7)
 
 
 @cache
@@ -48,7 +63,8 @@ def ablation(name: str, kept: Path | None) -> dict[str, Any]:
     settings = Settings(units=1 if name == "linear" else 32, epochs=EPOCHS)
     given = list(examples(kept))
     seen = [_chosen_kinds(e) for e in given] if name == "trained without the held-out kinds" else given
-    folds = calibrated(fit_folds(seen, settings, columns), given)
+    nets = [UNLEARNED] * FOLDS if name == "without learned weights" else fit_folds(seen, settings, columns)
+    folds = calibrated(nets, given)
     at, found = fold_of(given), {}
     for way in ("half", "ten"):
         pairs = [(folds[at[e.table]], e) for e in given if e.table and e.way == way]

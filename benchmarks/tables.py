@@ -11,23 +11,26 @@ table was fitted without it, and its thresholds to other tables. Settings were c
 """
 
 import argparse
+import math
 import random
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from judge_ablation import ABLATIONS, ablation
+from judge_ablation import ABLATIONS, UNLEARNED, ablation
 from table_errors import HELD_OUT, Wrong, make_errors
-from table_peers import ANY_CHARACTER, PEERS, Accept, Fit
+from table_peers import ANY_CHARACTER, CONTROL_RATE, PEERS, Accept, Fit
 
 from wakesleep.domains.strings.columns import explain
 from wakesleep.domains.strings.columns.judge import fit as fit_judge
 from wakesleep.domains.strings.columns.judge import sources
+from wakesleep.domains.strings.columns.judge.column import Column
 from wakesleep.domains.strings.columns.judge.net import Weights
+from wakesleep.domains.strings.columns.judge.news import CUTS, rate
 from wakesleep.domains.strings.columns.judge.train import fold_numbers, read_folds
 from wakesleep.domains.strings.columns.posterior import infer
 from wakesleep.errors import Refusal
@@ -37,8 +40,10 @@ MOST_ROWS, MOST_LATER, TEN = 2000, 300, 10
 SHARES = (0.9, 0.95, 0.97, 0.99)
 CALIBRATIONS = ("random", "ordered", "random 50", "random 20", "random 10")
 """Rows that the judge is fitted on: a half drawn at random, the first half, or some rows drawn at random."""
-OWN = ("wakesleep", "wakesleep, news alone", "wakesleep rule", "wakesleep, weights as shipped")
-"""The judge out of fold, also without a posterior; the exported rule; the judge with weights that saw the tables."""
+NOT_LEARNED = "wakesleep, no learned weights"
+OWN = ("wakesleep", "wakesleep, news alone", NOT_LEARNED, "wakesleep rule", "wakesleep, weights as shipped")
+"""The judge out of fold, also without a posterior; the rule of the control on the judge's levels, with nothing learned;
+the exported rule; the judge with weights that saw the tables."""
 
 
 @dataclass(frozen=True)
@@ -106,12 +111,28 @@ def validator(name: str, table: str, folds: list[Weights], numbers: dict[str, in
         if name == "wakesleep rule":
             found = explain(values)
             return found.matches, found.patterns[0].regex
+        if name == NOT_LEARNED:
+            return by_rarest_news(values), ""
         shipped = name == "wakesleep, weights as shipped"
         posterior = None if name == "wakesleep, news alone" else infer(values)
         judge = fit_judge(values, posterior, weights=None if shipped else folds[numbers[table]])
         return judge.accepts, ""
 
     return fit
+
+
+def by_rarest_news(values: list[str]) -> Accept:
+    """Refuses a value that is news at a level at which fewer of the later rows are than the control allows."""
+    column = Column.fit(values)
+    later = statistics.fmean(column.rows.total - max(1, round(c * column.rows.total)) for c in CUTS)
+    most = -math.log(rate(CONTROL_RATE * later, later))
+
+    def accepts(others: Sequence[str]) -> list[bool]:
+        rarest = UNLEARNED(column.features(others))[:, 0]
+        known = column.know(others)
+        return [k or s <= most for k, s in zip(known, rarest.tolist(), strict=True)]
+
+    return accepts
 
 
 def judged(name: str, given: list[Task], folds: list[Weights]) -> Row:

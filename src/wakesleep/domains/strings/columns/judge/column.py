@@ -10,7 +10,7 @@ import numpy as np
 
 from wakesleep.domains.strings.columns.judge import levels
 from wakesleep.domains.strings.columns.judge.keys import Keys, read_keys
-from wakesleep.domains.strings.columns.judge.near import EVENTS, Near
+from wakesleep.domains.strings.columns.judge.near import EVENTS, Near, choose
 from wakesleep.domains.strings.columns.judge.news import (
     Rates,
     Rows,
@@ -25,6 +25,7 @@ from wakesleep.domains.strings.columns.judge.news import (
 )
 from wakesleep.domains.strings.columns.judge.ngrams import SCORES, Steps
 from wakesleep.domains.strings.columns.judge.program import NAMES, no_program
+from wakesleep.domains.strings.columns.judge.unlisted import UNLISTED, Unlisted
 
 MOST_DISTINCT = 1000
 """Distinct values that the levels are fitted on."""
@@ -44,7 +45,7 @@ PLACE = {level: i for i, level in enumerate(LEVELS)}
 COUNTED_LEVELS = ("pair", "triple", "four letters", "folded word")
 COUNTED = tuple(map(LEVELS.index, COUNTED_LEVELS))
 """Levels at which the number of new keys is a feature."""
-MOST_VALUES, MOST_CHARACTERS = 4096, 100_000
+MOST_VALUES, MOST_CHARACTERS = 8192, 200_000
 """Values and characters whose features are computed at a time."""
 
 
@@ -62,6 +63,7 @@ def feature_names() -> list[str]:
     groups = {
         "fresh": LEVELS, "rows": LEVELS, "alone": LEVELS, "known": LEVELS, "rare": [LEVELS[i] for i in RARE],
         "near rate": EVENTS, "near": EVENTS, "steps": SCORES, "new": [LEVELS[i] for i in COUNTED],
+        "words": UNLISTED,
         "value": EXTRA_NAMES, "column": COLUMN_NAMES, "program": NAMES,
     }  # fmt: skip
     return [f"{group}: {name}" for group, names in groups.items() for name in names]
@@ -86,7 +88,10 @@ class Column:
         self.known = {x: k.keys for x, k in zip(LEVELS, known, strict=True)}
         self.birth, self.shared = (np.stack([getattr(k, x) for k in known], axis=1) for x in ("birth", "shared"))
         self.rates = rates or measure(rows, self.birth, self.shared)
-        self.near = Near(rows.values, keys.forms, self.known["folded word"])
+        in_values = self.known["folded word"].find(keys.forms.bags["folded word"].hashes)
+        alone = choose(keys.forms, in_values == 1)
+        self.near = Near(keys.flat, choose(keys.forms, in_values > 0), alone)
+        self.unlisted = Unlisted(alone)
         self.steps = Steps(self.known["triple"], self.known["pair"])
         self.ranks = self.steps.fit(keys.forms)
         lengths = np.array([len(v) for v in rows.values])
@@ -158,7 +163,7 @@ class Column:
         """Returns one row of features for each value, as if it were new; then those given beside them."""
         if beside is None:
             beside = np.zeros((len(values), 0), np.float32)
-        size = np.minimum([len(v) for v in values], levels.LONGEST)
+        size = np.minimum(np.fromiter(map(len, values), np.int64, len(values)), levels.LONGEST)
         part = np.maximum(np.arange(len(values)) // MOST_VALUES, np.cumsum(size) // MOST_CHARACTERS)
         cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(values)]
         if len(cuts) == 2:
@@ -168,30 +173,35 @@ class Column:
     def _features(self, values: Sequence[str], beside: np.ndarray) -> np.ndarray:
         """Returns the features of some values at once."""
         keys = read_keys(values, grouped=True)
-        group = keys.group
-        shared = self._shared(keys.own) + self._shared(keys.forms)[group]
-        new = np.stack([
-            count_new(self.known[x], keys.forms.bags[x], keys.forms.count) for x in COUNTED_LEVELS
-        ], axis=1)[group]  # fmt: skip
-        near = self.near.events(values, keys.forms, group)
-        steps = self.steps.ranked(self.steps.scores(keys.forms))[group]
-        return self.assemble(shared == 0, shared, near, steps, new, values, beside)
+        forms, group = keys.forms, keys.group
+        counts = self._counts(forms)
+        shared = self._shared(keys.own, self._counts(keys.own)) + self._shared(forms, counts)[group]
+        numbers = [count_new(counts[x], forms.bags[x], forms.count) for x in COUNTED_LEVELS]
+        new = choose(forms, counts["folded word"] == 0)
+        near = self.near.events(keys.flat, new, group)
+        steps = self.steps.ranked(self.steps.scores(forms, counts["pair"], counts["triple"]))[group]
+        words = self.unlisted.features(new)[group]
+        return self.assemble(shared == 0, shared, near, steps, np.stack(numbers, axis=1)[group], words, values, beside)
 
-    def _shared(self, keys: Keys) -> np.ndarray:
+    def _counts(self, keys: Keys) -> dict[str, np.ndarray]:
+        """Returns how many distinct values of the column have each key of the bags."""
+        return {level: self.known[level].find(bag.hashes) for level, bag in keys.bags.items()}
+
+    def _shared(self, keys: Keys, counts: Mapping[str, np.ndarray]) -> np.ndarray:
         """Returns how many distinct values of the column share the rarest key, at each level of the keys; else zero."""
         found = np.zeros((keys.count, len(LEVELS)), np.int32)
         for level, hashes in keys.single.items():
             found[:, PLACE[level]] = self.known[level].find(hashes)
         for level, bag in keys.bags.items():
             sizes = np.bincount(bag.owner, minlength=keys.count)
-            found[:, PLACE[level]] = fewest(self.known[level], bag, sizes, self.distinct)
+            found[:, PLACE[level]] = fewest(counts[level], sizes, self.distinct)
         return found
 
     def new_levels(self, value: str) -> frozenset[str]:
         """Returns the levels at which a value is news."""
         keys = read_keys([value], grouped=False)
-        shared = self._shared(keys.own) + self._shared(keys.forms)
-        return frozenset(x for x, count in zip(LEVELS, shared[0].tolist(), strict=True) if not count)
+        own, forms = (self._shared(k, self._counts(k)) for k in (keys.own, keys.forms))
+        return frozenset(x for x, count in zip(LEVELS, (own + forms)[0].tolist(), strict=True) if not count)
 
     def seen_once(self) -> tuple[np.ndarray, list[str]]:
         """Returns the features of the values that one row has, each beside all other values, and those values."""
@@ -201,8 +211,8 @@ class Column:
         """Returns the features of some of the column's own values, given what is news in each."""
         values = [self.rows.values[i] for i in chosen.tolist()]
         shared = np.maximum(self.shared[chosen] - 1, 0)
-        known = news[chosen], shared, self.near.inside[chosen], self.ranks[chosen]
-        return self.assemble(*known, None, values, no_program(len(values))), values
+        known = news[chosen], shared, self.near.inside[chosen], self.ranks[chosen], None, self.unlisted.inside[chosen]
+        return self.assemble(*known, values, no_program(len(values))), values
 
     def backtest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
         """Returns features of values that were new in the second half of the rows, and the shares of its rows they are.
@@ -223,18 +233,18 @@ class Column:
         near: np.ndarray,
         steps: np.ndarray,
         new: np.ndarray | None,
+        words: np.ndarray,
         values: Sequence[str],
         beside: np.ndarray,
     ) -> np.ndarray:
-        """Returns the features from what is news, how many values share the rarest key, events, ranks and counts."""
+        """Returns the features from what is news, how many share the rarest key, events, ranks, counts and words."""
         e, near = news.astype(np.float32), near.astype(np.float32)
         surprise = e * self._surprise.astype(np.float32)
-        rare = self._rareness[shared[:, RARE]]
-        rare[news[:, RARE]] = 0
+        rare = self._rareness[shared[:, RARE]] * (1 - e[:, RARE])
         parts = (
             e * self._nats["fresh"], e * self._nats["rows"], e * self._nats["alone"], (1 - e) * self._nats["known"],
-            rare, near * self._nats["near"], near, steps, np.log1p(e[:, COUNTED] if new is None else new),
-            surprise.max(1)[:, None], (news @ self._surprise)[:, None] / 10, news.mean(1)[:, None] * 3,
+            rare, near * self._nats["near"], near, steps, np.log1p(e[:, COUNTED] if new is None else new), words,
+            surprise.max(1)[:, None], surprise.sum(1)[:, None] / 10, e.mean(1)[:, None] * 3,
             self._extra(values), np.broadcast_to(self.summary, (len(values), len(self.summary))), beside,
         )  # fmt: skip
         found = np.empty((len(values), sum(p.shape[1] for p in parts)), np.float32)
@@ -243,13 +253,15 @@ class Column:
 
     def _extra(self, values: Sequence[str]) -> np.ndarray:
         """Returns features of values by their lengths and ends, and whether they are marks of missing values."""
-        stripped = [v.strip() for v in values]
         size = np.fromiter(map(len, values), np.int64, len(values))
+        short = np.flatnonzero(size <= levels.LONGEST_MARK)
+        marks = np.zeros(len(values), bool)
+        marks[short] = levels.null_marks([values[i] for i in short.tolist()])
+        ends = [v[:1].isspace() or v[-1:].isspace() for v in values]
         over, under = np.maximum(size - self.longest, 0), np.maximum(self.shortest - size, 0)
         return np.stack([
             np.log1p(size), np.log1p(over), np.log1p(under), (over > 0) * math.log(self.distinct + 1),
-            (under > 0) * math.log(self.distinct + 1), levels.null_marks(stripped),
-            size != np.fromiter(map(len, stripped), np.int64, len(values)),
+            (under > 0) * math.log(self.distinct + 1), marks, ends,
         ], axis=1)  # fmt: skip
 
 

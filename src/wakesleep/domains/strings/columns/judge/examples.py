@@ -81,6 +81,9 @@ def ways(values: list[str], draw: random.Random) -> Iterator[tuple[str, list[str
     yield "ten", list(dict.fromkeys(before))[:10], later
     yield "random half", shuffled[:half], shuffled[half:]
     yield "reversed", values[::-1][:half], values[::-1][half:]
+    number = draw.choice([10, 20, 50])
+    if number <= half:
+        yield f"random {number}", shuffled[:number], shuffled[half:]
     size = draw.choice([3, 5, 20, 50, 200])
     if size < 0.7 * half:
         end = draw.randrange(half - size + 1) + size

@@ -22,7 +22,7 @@ MOST_LEFT_OUT, MOST_LEFT_OUT_OF = 5, 60
 LEAST_ROWS = 20
 """Rows from which values fitted on may be oddities."""
 MOST_CACHED = 200_000
-MOST_AT_A_TIME = 4096
+MOST_AT_A_TIME = 8192
 """Values that are judged at a time."""
 VERSION = 1
 Alarm = tuple[np.ndarray, np.ndarray]
@@ -32,7 +32,7 @@ MOST_BACKTESTED = 150
 OWN_SHARE = 0.98
 """Share of a column's own rows, each judged by others, that should stay below its threshold."""
 FARTHEST_OFFSET, FARTHEST_DRIFT = 1.0, 2.0
-DRIFT_SLOPE = 0.8
+DRIFT_SLOPE = 1.2
 """Offset for each unit by which rows in order are stranger than rows at random."""
 USUAL_OFFSET, USUAL_ROWS = 0.4, 100
 """The offset of a column in general, and the rows with which its own counts as much."""
@@ -186,6 +186,8 @@ def _require_texts(values: Sequence[Any]) -> None:
     """Refuses anything but a sequence of texts."""
     if isinstance(values, str):
         raise Refusal("A sequence of texts was expected, but one text was given: put it in a list.")
+    if set(map(type, values)) == {str}:
+        return
     for value in values:
         if not isinstance(value, str):
             raise Refusal(f"Every value must be a text, but {value!r} was given: convert it with str.")

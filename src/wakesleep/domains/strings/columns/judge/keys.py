@@ -28,6 +28,11 @@ OWN_BAGS = ("characters", "field", "place")
 FORM_SINGLE = tuple(x for x in levels.SINGLE if x not in OWN_SINGLE)
 FORM_BAGS = tuple(x for x in levels.MULTIPLE if x not in OWN_BAGS)
 MOST_FIELDS, MOST_PLACES = levels.MOST_FIELDS, levels.MOST_PLACES
+IN_WORD, ONE_CASE = np.zeros((2, TABLED), bool)
+"""Whether each letter of a form is of a word, and whether it is taken for a small letter where case is left aside."""
+IN_WORD[[ord(c) for c in levels.WORD_CLASSES]] = True
+ONE_CASE[[ord(levels.CAPITAL), ord(levels.CASELESS)]] = True
+ALPHABET.fill(np.array([ord(c) for c in levels.START + levels.END + levels.DIGIT]))
 UNORDERED = ("classes", "anagram")
 """Levels whose keys are sorted characters: hashed without their order."""
 
@@ -58,6 +63,8 @@ class Read:
     own: Keys
     forms: Keys
     group: np.ndarray
+    flat: Flat
+    """The values, those that are too long as empty texts."""
 
 
 NO_WORDS = Flat(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -65,9 +72,12 @@ NO_WORDS = Flat(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 def read_keys(values: Sequence[str], grouped: bool) -> Read:
     """Returns the keys of values; with `grouped`, values that differ in digits only share one masked form."""
-    odd = odd_ones(values)
-    plain = [v for v, is_odd in zip(values, odd.tolist(), strict=True) if not is_odd] if odd.any() else values
-    flat = Flat.of(plain)
+    whole = Flat.of(without_long(values, levels.LONGEST))
+    odd = odd_ones(values, whole)
+    plain, flat = values, whole
+    if odd.any():
+        plain = [v for v, is_odd in zip(values, odd.tolist(), strict=True) if not is_odd]
+        flat = Flat.of(plain)
     group, chosen = np.arange(len(plain)), np.ones(len(plain), bool)
     if grouped and plain:
         masked = flat.mapped(ALPHABET.digits[flat.codes]).hashes()
@@ -78,21 +88,21 @@ def read_keys(values: Sequence[str], grouped: bool) -> Read:
     forms = [v for v, keep in zip(plain, chosen.tolist(), strict=True) if keep]
     own, shared = own_keys(flat), form_keys(flat.some(chosen), forms)
     if not odd.any():
-        return Read(own, shared, group)
+        return Read(own, shared, group, whole)
     strange = [v for v, is_odd in zip(values, odd.tolist(), strict=True) if is_odd]
     others = _odd_keys(strange)
     place = np.concatenate([np.flatnonzero(~odd), np.flatnonzero(odd)])
     if not grouped:
-        return Read(_both(own, others[0], place), _both(shared, others[1], place), np.arange(len(values)))
+        return Read(_both(own, others[0], place), _both(shared, others[1], place), np.arange(len(values)), whole)
     group = np.concatenate([group, len(forms) + np.arange(len(strange))])[np.argsort(place)]
     last = np.arange(len(forms) + len(strange))
-    return Read(_both(own, others[0], place), _both(shared, others[1], last), group)
+    return Read(_both(own, others[0], place), _both(shared, others[1], last), group, whole)
 
 
-def odd_ones(values: Sequence[str]) -> np.ndarray:
+def odd_ones(values: Sequence[str], flat: Flat) -> np.ndarray:
     """Returns whether each value is too long for arrays or has a character that is not simple."""
-    odd = np.fromiter(map(len, values), np.int64, len(values)) > levels.LONGEST
-    flat = Flat.of(without_long(values, levels.LONGEST))
+    odd = flat.sizes == 0
+    odd[odd] = [bool(values[i]) for i in np.flatnonzero(odd).tolist()]
     large = flat.codes >= TABLED
     codes = np.where(large, 0, flat.codes)
     ALPHABET.fill(codes)
@@ -148,17 +158,17 @@ def form_keys(flat: Flat, values: Sequence[str]) -> Keys:
     """Returns the keys of simple values that depend on their masked forms."""
     digits, form = flat.mapped(ALPHABET.digits[flat.codes]), flat.mapped(ALPHABET.form[flat.codes])
     nines = digits.codes == ord(levels.DIGIT)
-    in_word = np.isin(form.codes, [ord(c) for c in levels.WORD_CLASSES])
+    in_word = IN_WORD[form.codes]
     runs = form.collapsed()
     fields = form.mapped(np.where(in_word, ord("w"), form.codes))
     fields = fields.kept(~in_word | fields.is_change)
-    one_case = np.isin(form.codes, [ord(levels.CAPITAL), ord(levels.CASELESS)])
+    one_case = ONE_CASE[runs.codes]
     marks = fields.codes != ord("w")
     single = {
         "digits": digits.hashes(), "numbers": digits.kept(~nines | digits.is_change).hashes(), "form": form.hashes(),
         "runs": runs.hashes(), "fields": fields.hashes(), "marks": fields.kept(marks).hashes(),
-        "letters": form.mapped(np.where(one_case, ord(levels.SMALL), form.codes)).collapsed().hashes(),
-        "classes": _distinct(form), "length": mixed(flat.sizes),
+        "letters": runs.mapped(np.where(one_case, ord(levels.SMALL), runs.codes)).collapsed().hashes(),
+        "classes": _distinct(runs), "length": mixed(flat.sizes),
         "start form": form.parts(form.starts, form.starts + np.minimum(form.sizes, 2)),
         "end form": form.parts(form.ends - np.minimum(form.sizes, 2), form.ends),
         "words": mixed(fields.kept(~marks).sizes), "space": _spaces(flat, values),
@@ -166,7 +176,7 @@ def form_keys(flat: Flat, values: Sequence[str]) -> Keys:
     bounded = digits.bounded(ord(levels.START), ord(levels.END))
     bags = {
         "pair": Bag(*bounded.grams(2)), "triple": Bag(*bounded.grams(3)),
-        "form pair": Bag(*form.bounded(ord(levels.START), ord(levels.END)).grams(2)), "word form": _word_forms(runs),
+        "form pair": Bag(*bounded.mapped(ALPHABET.form[bounded.codes]).grams(2)), "word form": _word_forms(runs),
     }  # fmt: skip
     more, words = _words(flat)
     return Keys(len(flat.sizes), single, bags | more, words)
@@ -184,7 +194,7 @@ def _spaces(flat: Flat, values: Sequence[str]) -> np.ndarray:
     blank = ALPHABET.is_space[flat.codes]
     beside = np.zeros(len(blank), bool)
     beside[1:] = blank[:-1]
-    edge = (flat.place == 0) | (flat.place == np.repeat(flat.sizes, flat.sizes) - 1)
+    edge = (flat.place == 0) | (flat.place == flat.size - 1)
     found = np.zeros(len(values), np.uint64)
     some = distinct(flat.owner[blank & (edge | beside | (flat.codes != ord(" ")))])
     if len(some):
@@ -193,7 +203,7 @@ def _spaces(flat: Flat, values: Sequence[str]) -> np.ndarray:
 
 
 def _word_forms(runs: Flat) -> Bag:
-    first, after = runs.runs(np.isin(runs.codes, [ord(c) for c in levels.WORD_CLASSES]))
+    first, after = runs.runs(IN_WORD[runs.codes])
     return Bag(runs.parts(first, after), runs.owner[first])
 
 

@@ -149,14 +149,18 @@ _NULLS = frozenset((
 ))  # fmt: skip
 
 
+LONGEST_MARK = 12
+"""Characters of the longest value that may be a mark of a missing value, white space at its ends included."""
+
+
 def is_null_mark(value: str) -> bool:
     """Returns whether a value is one of the usual marks of a missing value."""
-    return null_marks([value.strip()])[0]
+    return null_marks([value])[0]
 
 
-def null_marks(stripped: Iterable[str]) -> list[bool]:
-    """Returns whether each of some values, without white space at the ends, is a mark of a missing value."""
-    return [v.casefold() in _NULLS for v in stripped]
+def null_marks(values: Iterable[str]) -> list[bool]:
+    """Returns whether each of some values, but for white space at the ends, is a mark of a missing value."""
+    return [v.casefold() in _NULLS or v.strip().casefold() in _NULLS for v in values]
 
 
 def words_of(value: str) -> list[str]:

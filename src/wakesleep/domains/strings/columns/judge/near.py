@@ -1,12 +1,12 @@
 """Near duplicates: values and words that differ from a known one by one edit, and those that are cut off."""
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge.keys import Bag, Keys
-from wakesleep.domains.strings.columns.judge.texts import BASE_INVERSE, Flat, Table, distinct, without_long
+from wakesleep.domains.strings.columns.judge.texts import BASE_INVERSE, Flat, Table, distinct
 
 SHORTEST, LONGEST = 3, 30
 """Characters of values and words whose neighbours are looked for."""
@@ -69,71 +69,88 @@ class Neighbours:
 
 
 class Beginnings:
-    """Known texts in order: finds those of which a text is the beginning, and those that begin a text."""
+    """Known texts and their beginnings: finds the beginnings of known texts, and texts that begin with a known one."""
 
-    def __init__(self, texts: Iterable[str]) -> None:
-        self.texts = sorted({t for t in texts if t})
+    def __init__(self, flat: Flat) -> None:
+        """Takes different texts; empty ones are left out."""
+        some = flat.some(flat.sizes > 0)
+        self.sizes = np.bincount(some.sizes, minlength=1) > 0
+        """Whether a known text has each number of characters."""
+        self.whole = Table.counting(some.hashes())
+        at = np.flatnonzero(some.place + 1 < some.size)
+        self.begun = Table.counting(_hashes_up_to(some, at))
 
-    def around(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns whether each text begins a longer known one, and whether it continues the known one before it."""
-        known = ["", *self.texts, "", ""]
-        places = [bisect_left(self.texts, text) for text in texts]
-        begins = np.array([known[i + 1].startswith(text) for text, i in zip(texts, places, strict=True)], bool)
-        for k in np.flatnonzero(begins).tolist():
-            text, i = texts[k], places[k]
-            begins[k] = text != "" and (known[i + 1] != text or known[i + 2].startswith(text))
-        continues = [text.startswith(known[i]) for text, i in zip(texts, places, strict=True)]
-        return begins, np.array(continues, bool) & (np.array(places) > 0)
+    def around(self, flat: Flat) -> tuple[np.ndarray, np.ndarray]:
+        """Returns whether each text begins a longer known one, and whether it continues a shorter known one."""
+        begins = self.begun.holds(flat.hashes()) & (flat.sizes > 0)
+        size = flat.place + 1
+        likely = self.sizes[np.minimum(size, len(self.sizes) - 1)] & (size < len(self.sizes))
+        at = np.flatnonzero(likely & (size < flat.size))
+        return begins, any_of(flat.owner[at], self.whole.holds(_hashes_up_to(flat, at)), len(flat.sizes))
+
+
+def _hashes_up_to(flat: Flat, at: np.ndarray) -> np.ndarray:
+    """Returns the hashes of the beginnings of texts up to some places."""
+    return flat.prefix[at + 1] - flat.prefix[flat.starts[flat.owner[at]]]
 
 
 EVENTS = ("near value", "near word", "cut value", "longer value", "cut word")
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """Some of the folded words of forms: the different ones with their hashes; the place and the form of each."""
+
+    words: Flat
+    hashes: np.ndarray
+    place: np.ndarray
+    owner: np.ndarray
+    count: int
+    """The number of forms."""
+
+    def any(self, hits: np.ndarray) -> np.ndarray:
+        """Returns whether any word of each form is a hit, given the hits among the different words."""
+        return any_of(self.owner, hits[self.place], self.count)
+
+
+def choose(forms: Keys, chosen: np.ndarray) -> Chosen:
+    """Returns the chosen ones of the folded words of forms."""
+    words, bag = forms.words.some(chosen), forms.bags["folded word"]
+    hashes, first, place = np.unique(bag.hashes[chosen], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    kept = np.zeros(len(words.sizes), bool)
+    kept[first] = True
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return Chosen(words.some(kept), hashes[order], rank[place], bag.owner[chosen], forms.count)
+
+
 class Near:
     """The near duplicates of a column: its values, its words, and how often they are near each other."""
 
-    def __init__(self, values: Sequence[str], forms: Keys, known: Table) -> None:
-        """Takes the distinct values, their keys by form (a form for each value), and the known folded words."""
-        flat = short_texts(values)
-        self.values, self.order, self.known = Neighbours(flat), Beginnings(values), known
-        words, _ = distinct_words(forms, np.ones(len(forms.words.sizes), bool))
-        self.words = Neighbours(words.some(words.sizes > SHORTEST))
-        self.cuts = Table.counting(_cuts(words))
-        alone = known.find(forms.bags["folded word"].hashes) == 1
-        near, cut = self._of_words(forms, alone, self.words.near_another)
-        self.inside = self._events(values, self.values.near_another(flat), near, cut)
+    def __init__(self, flat: Flat, words: Chosen, alone: Chosen) -> None:
+        """Takes the distinct values, all their words, and the words that one value has."""
+        self.values, self.order = Neighbours(flat), Beginnings(flat)
+        self.words = Neighbours(words.words.some(words.words.sizes > SHORTEST))
+        self.cuts = Table.counting(_cuts(words.words))
+        near, cut = self._of_words(alone, self.words.near_another)
+        self.inside = self._events(flat, self.values.near_another(flat), near, cut)
 
-    def events(self, values: Sequence[str], forms: Keys, group: np.ndarray) -> np.ndarray:
-        """Returns the events of new values beside those of the column; `group` is the number of each value's form."""
-        new = ~self.known.holds(forms.bags["folded word"].hashes)
-        near, cut = self._of_words(forms, new, self.words.near)
-        return self._events(values, self.values.near(short_texts(values)), near[group], cut[group])
+    def events(self, flat: Flat, new: Chosen, group: np.ndarray) -> np.ndarray:
+        """Returns the events of new values beside those of the column.
 
-    def _events(self, values: Sequence[str], near_value: np.ndarray, near: np.ndarray, cut: np.ndarray) -> np.ndarray:
-        return np.stack([near_value, near, *self.order.around(values), cut], axis=1)
+        `new` are the words of their forms that the column does not have, `group` is the number of each value's form.
+        """
+        near, cut = self._of_words(new, self.words.near)
+        return self._events(flat, self.values.near(flat), near[group], cut[group])
 
-    def _of_words(
-        self, forms: Keys, chosen: np.ndarray, is_near: Callable[[Flat], np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _events(self, flat: Flat, near_value: np.ndarray, near: np.ndarray, cut: np.ndarray) -> np.ndarray:
+        return np.stack([near_value, near, *self.order.around(flat), cut], axis=1)
+
+    def _of_words(self, chosen: Chosen, is_near: Callable[[Flat], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Returns whether any chosen word of each form is near a known one, and whether any is a cut of one."""
-        words, place = distinct_words(forms, chosen)
-        owner, hashes = forms.bags["folded word"].owner[chosen], words.hashes()
-        near, cut = is_near(words) & (words.sizes > SHORTEST), self.cuts.holds(hashes)
-        return any_of(owner, near[place], forms.count), any_of(owner, cut[place], forms.count)
-
-
-def short_texts(values: Sequence[str]) -> Flat:
-    """Returns the texts, those that are too long to have neighbours as empty ones."""
-    return Flat.of(without_long(values, LONGEST))
-
-
-def distinct_words(forms: Keys, chosen: np.ndarray) -> tuple[Flat, np.ndarray]:
-    """Returns the different ones of some folded words, and for each of these its place among them."""
-    words = forms.words.some(chosen)
-    _, first, place = np.unique(forms.bags["folded word"].hashes[chosen], return_index=True, return_inverse=True)
-    kept = np.zeros(len(words.sizes), bool)
-    kept[first] = True
-    return words.some(kept), (np.cumsum(kept) - 1)[first][place]
+        words = chosen.words
+        return chosen.any(is_near(words) & (words.sizes > SHORTEST)), chosen.any(self.cuts.holds(chosen.hashes))
 
 
 def _cuts(words: Flat) -> np.ndarray:

@@ -83,17 +83,17 @@ def bag_level(first: np.ndarray, bag: Bag) -> Known:
     return Known(Table(keys, counts), birth, shared)
 
 
-def fewest(known: Table, bag: Bag, sizes: np.ndarray, otherwise: int) -> np.ndarray:
-    """Returns the count of the rarest key of each bag, of which `sizes` are the numbers of keys; else `otherwise`."""
+def fewest(counts: np.ndarray, sizes: np.ndarray, otherwise: int) -> np.ndarray:
+    """Returns the least count of the keys of each bag, of which `sizes` are the numbers of keys; else `otherwise`."""
     found, some = np.full(len(sizes), otherwise), sizes > 0
     if some.any():
-        found[some] = np.minimum.reduceat(known.find(bag.hashes), (np.cumsum(sizes) - sizes)[some])
+        found[some] = np.minimum.reduceat(counts, (np.cumsum(sizes) - sizes)[some])
     return found
 
 
-def count_new(known: Table, bag: Bag, count: int) -> np.ndarray:
-    """Returns for each of `count` bags the number of different keys that are not known."""
-    new = ~known.holds(bag.hashes)
+def count_new(counts: np.ndarray, bag: Bag, count: int) -> np.ndarray:
+    """Returns for each of `count` bags the number of different keys whose counts are zero."""
+    new = counts == 0
     hashes, owner = bag.hashes[new], bag.owner[new]
     order = np.lexsort((hashes, owner))
     hashes, owner = hashes[order], owner[order]

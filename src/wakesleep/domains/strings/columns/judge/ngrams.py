@@ -24,24 +24,25 @@ class Steps:
 
     def fit(self, forms: Keys) -> np.ndarray:
         """Notes the scores of the column's own values, each beside the others; returns their log ranks."""
-        scores = self.scores(forms, 1)
+        counts = self.pairs.find(forms.bags["pair"].hashes), self.triples.find(forms.bags["triple"].hashes)
+        scores = self.scores(forms, *counts, less=1)
         self.inside = np.sort(scores, axis=0).T.copy()
         count = len(scores)
         self._log_share = np.array([math.log((k + 0.5) / (count + 1)) for k in range(count + 1)])
         return self.ranked(scores)
 
-    def scores(self, forms: Keys, less: int = 0) -> np.ndarray:
-        """Returns the `SCORES` of each form, with its digits masked and its ends marked; `less` leaves one value out.
+    def scores(self, forms: Keys, pair_counts: np.ndarray, triple_counts: np.ndarray, less: int = 0) -> np.ndarray:
+        """Returns the `SCORES` of each form from the counts of its pairs and triples; `less` leaves one value out.
 
-        A form has one pair more than triples: the one that ends it, after which nothing follows.
+        Digits are masked and ends marked. A form has one pair more than triples: the one that ends it, after which
+        nothing follows.
         """
-        pairs, triples = forms.bags["pair"], forms.bags["triple"]
-        sizes = np.bincount(triples.owner, minlength=forms.count)
+        sizes = np.bincount(forms.bags["triple"].owner, minlength=forms.count)
         ends = np.cumsum(sizes)
-        leading = np.ones(len(pairs.owner), bool)
+        leading = np.ones(len(pair_counts), bool)
         leading[np.cumsum(sizes + 1) - 1] = False
-        both = np.maximum(self.triples.find(triples.hashes) - less, 0) + _NEW
-        step = np.log(both / (np.maximum(self.pairs.find(pairs.hashes[leading]) - less, 0) + _SEEN))
+        both = np.maximum(triple_counts - less, 0) + _NEW
+        step = np.log(both / (np.maximum(pair_counts[leading] - less, 0) + _SEEN))
         found, some = np.zeros((forms.count, len(SCORES))), sizes > 0
         if some.any():
             starts = (ends - sizes)[some]

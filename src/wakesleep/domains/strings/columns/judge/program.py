@@ -48,10 +48,9 @@ class Program:
         """Returns the bounded gain of each value, and whether the first program cannot write it."""
         some, group = self._alike.groups(values)
         each = np.array([node.log_probs(some) for node in self.nodes], float).reshape(len(self.nodes), len(some))
-        each = each[:, group]
-        mixed = np.logaddexp.reduce(each + np.log(self.weights)[:, None], axis=0)
+        mixed = np.logaddexp.reduce(each + np.log(self.weights)[:, None], axis=0)[group]
         gain = np.clip(mixed - background(values), LEAST_GAIN, MOST_GAIN)
-        return np.where(np.isneginf(mixed), LEAST_GAIN, gain), np.isneginf(each[0])
+        return np.where(np.isneginf(mixed), LEAST_GAIN, gain), np.isneginf(each[0])[group]
 
     def features(self, values: Sequence[str]) -> np.ndarray:
         """Returns one row of `NAMES` for each value."""
@@ -59,7 +58,7 @@ class Program:
         impossible = gain <= LEAST_GAIN
         own_rate = ((self.own <= LEAST_GAIN).sum() + 0.5) / (len(self.own) + 1)
         rank = np.log((np.searchsorted(self.own, gain) + 0.5) / (len(self.own) + 1))
-        size = np.array([len(v) + 1 for v in values])
+        size = np.fromiter(map(len, values), np.int64, len(values)) + 1
         same = np.ones(len(values))
         parts = [
             same, impossible, impossible * -math.log(own_rate), not_first, np.clip(gain / size, -5, 5), gain / 10, rank,

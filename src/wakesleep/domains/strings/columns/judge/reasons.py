@@ -5,8 +5,7 @@ from collections.abc import Callable
 
 from wakesleep.domains.strings.columns.judge import levels
 from wakesleep.domains.strings.columns.judge.column import LEVELS, Column
-from wakesleep.domains.strings.columns.judge.near import short_texts
-from wakesleep.domains.strings.columns.judge.texts import hash_texts
+from wakesleep.domains.strings.columns.judge.texts import Flat, hash_texts, without_long
 
 RAREST_NEWS = 0.12
 """The highest rate of news at which a level is named as the reason."""
@@ -56,9 +55,10 @@ def _resemblance(column: Column, value: str, new: frozenset[str]) -> str:
     for level, phrase in likeness.items():
         if level not in new and 1 - column.rates.alone[LEVELS.index(level)] < least:
             return phrase
-    if column.near.values.near(short_texts([value]))[0] and column.near.inside[:, 0].mean() < RAREST_NEWS:
+    flat = Flat.of(without_long([value], levels.LONGEST))
+    if column.near.values.near(flat)[0] and column.near.inside[:, 0].mean() < RAREST_NEWS:
         return "one character off a known value"
-    if column.near.order.around([value])[0][0] and column.near.inside[:, 2].mean() < RAREST_NEWS:
+    if column.near.order.around(flat)[0][0] and column.near.inside[:, 2].mean() < RAREST_NEWS:
         return "the beginning of a known value, cut off"
     return ""
 

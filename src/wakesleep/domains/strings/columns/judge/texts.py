@@ -78,10 +78,20 @@ class Flat:
         return np.arange(len(self.codes)) - np.repeat(self.starts, self.sizes)
 
     @cached_property
+    def size(self) -> np.ndarray:
+        """The number of characters of the text that each character belongs to."""
+        return np.repeat(self.sizes, self.sizes)
+
+    @cached_property
+    def mix(self) -> np.ndarray:
+        """The mixed code points."""
+        return mixed_codes(self.codes)
+
+    @cached_property
     def prefix(self) -> np.ndarray:
         """The sums of m(c_k) B^k over all characters before each place, one text after the other."""
         sums = np.zeros(len(self.codes) + 1, np.uint64)
-        np.cumsum(mixed_codes(self.codes) * powers()[self.place], out=sums[1:])
+        np.cumsum(self.mix * powers()[self.place], out=sums[1:])
         return sums
 
     def hashes(self) -> np.ndarray:
@@ -97,7 +107,7 @@ class Flat:
     def bags(self) -> np.ndarray:
         """Returns a hash of each text that does not depend on the order of its characters."""
         sums = np.zeros(len(self.codes) + 1, np.uint64)
-        np.cumsum(mixed_codes(self.codes), out=sums[1:])
+        np.cumsum(self.mix, out=sums[1:])
         return sums[self.ends] - sums[self.starts]
 
     def mapped(self, codes: np.ndarray) -> "Flat":
@@ -133,11 +143,10 @@ class Flat:
 
     def grams(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Returns the hash and the owner of every part of `size` neighbouring characters, in order."""
-        first = np.flatnonzero(self.place + size <= np.repeat(self.sizes, self.sizes))
-        mix, found = mixed_codes(self.codes), np.zeros(len(first), np.uint64)
-        for k in range(size):
-            found += mix[first + k] * powers()[k]
-        return found, self.owner[first]
+        whole, found = self.place + size <= self.size, self.mix.copy()
+        for k in range(1, min(size, len(found))):
+            found[:-k] += self.mix[k:] * powers()[k]
+        return found[whole], self.owner[whole]
 
     def runs(self, inside: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Returns the first place and the place after the last one of every run of characters of a mask."""
@@ -150,10 +159,12 @@ class Flat:
 
     def bounded(self, first: int, last: int) -> "Flat":
         """Returns the texts with a code point put before and one after each."""
-        codes = np.empty(len(self.codes) + 2 * len(self.sizes), np.int64)
+        codes = np.full(len(self.codes) + 2 * len(self.sizes), first, np.int64)
+        inside = np.ones(len(codes), bool)
         offset = 2 * np.arange(len(self.sizes))
-        codes[self.starts + offset], codes[self.ends + offset + 1] = first, last
-        codes[np.arange(len(self.codes)) + 2 * self.owner + 1] = self.codes
+        inside[self.starts + offset] = inside[self.ends + offset + 1] = False
+        codes[self.ends + offset + 1] = last
+        codes[inside] = self.codes
         return Flat(codes, self.sizes + 2)
 
 

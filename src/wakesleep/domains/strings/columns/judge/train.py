@@ -117,6 +117,7 @@ def card(examples: Sequence[Examples], folds: Sequence[Weights]) -> dict[str, An
     at = fold_of(examples)
     return {
         "data": "22 public tables and 3,285 string concepts (the collection and the paper's background columns)",
+        "words": "English words (SCOWL), names and places (Faker, GeoNames, census of the United States): wordlist.npz",
         "tables": sorted(at),
         "columns": {
             "tables": len({(e.table, e.column) for e in examples if e.table and not e.column.startswith(DERIVED)}),
