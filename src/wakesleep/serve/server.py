@@ -41,8 +41,9 @@ def prepare(given: Sequence[Path], port: int | None = None) -> Server:
     bound = _bind(port)
     number = bound.getsockname()[1]
     hosts = (f"{HOST}:{number}", f"localhost:{number}")
+    # The application itself tells of errors; uvicorn would tell them again, and of requests that Ctrl-C cut.
     config = uvicorn.Config(
-        explorer.application(hosts), log_level="warning", access_log=False, ws="none", server_header=False,
+        explorer.application(hosts), log_level="critical", access_log=False, ws="none", server_header=False,
         timeout_keep_alive=10, timeout_graceful_shutdown=1, h11_max_incomplete_event_size=1 << 16,
     )  # fmt: skip
     server = uvicorn.Server(config)
