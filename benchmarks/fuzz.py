@@ -112,7 +112,8 @@ def cases(first: dict[str, int], seed: int, end: float, folder: Path) -> Iterato
     assert process.stdin is not None and process.stdout is not None
     process.stdin.write(json.dumps({"first": first, "seconds": end - time.monotonic()}).encode() + b"\n")
     process.stdin.flush()
-    before, last = {}, (next(iter(first)), 0, "begun")
+    before: dict[str, tuple] = {}
+    last = (next(iter(first)), 0, "begun")
     while select.select([process.stdout], [], [], STUCK_SECONDS if before else MAKING_SECONDS)[0]:
         if not (line := process.stdout.readline()):
             break

@@ -189,3 +189,11 @@ def test_a_panic_of_the_parquet_reader_is_a_sentence_and_nothing_else(tmp_path, 
     assert "cannot be read as a Parquet file: a page is damaged" in refusal(path)
     os.write(2, b"heard\n")
     assert capfd.readouterr().err == "heard\n"
+
+
+def test_a_name_without_end_in_an_archive_is_not_repeated_whole(tmp_path):
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x" * 5000, "a\n1\n")
+    path.write_bytes(path.read_bytes().replace(b"x" * 5000, b"y" * 5000, 1))
+    assert len(refusal(path)) < 500 + len(str(path))

@@ -80,3 +80,13 @@ def test_a_run_that_diverges_ends_with_a_sentence_and_a_code(whole, wakesleep, t
     assert "Traceback" not in said
     (sentence,) = [s for s in said.splitlines() if s.startswith("wakesleep: ")]
     assert "take a smaller learning rate" in sentence
+
+
+def test_a_run_whose_bound_fell_without_end_does_not_end_as_a_success(whole, wakesleep, tmp_path):
+    shutil.copytree(whole, tmp_path / "run")
+    path = tmp_path / "run" / "metrics.jsonl"
+    *lines, last = path.read_text().splitlines()
+    path.write_text("\n".join([*lines, json.dumps(json.loads(last) | {"bound": -1e31})]) + "\n")
+    code, _, said = wakesleep("resume", tmp_path / "run", "--json")
+    assert code == 2
+    assert "training has diverged: the bound fell from" in said

@@ -13,6 +13,8 @@ from wakesleep.data.limits import expanded_bytes
 from wakesleep.errors import Refusal
 
 BLOCK_BYTES = 1 << 20
+REASON_CHARACTERS = 200
+"""Of what a library says; names from the archive may be in it."""
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
@@ -27,7 +29,8 @@ def expanded(path: Path, kind: str) -> Iterator[tuple[Path, str]]:
         except (*FAULTS, gzip.BadGzipFile) as error:
             if isinstance(error, Refusal):
                 raise
-            raise Refusal(f"{path} cannot be expanded ({error}): it is damaged, or of another kind.") from None
+            said = " ".join(str(error).split())[:REASON_CHARACTERS]
+            raise Refusal(f"{path} cannot be expanded ({said}): it is damaged, or of another kind.") from None
         yield inside, name
     finally:
         shutil.rmtree(folder, ignore_errors=True)
