@@ -99,3 +99,10 @@ def test_base64_with_padding_may_have_all_its_characters():
     program = infer(values).entries[0].program
     assert program.log_prob("QUJD+EVGR0/JSktMTU5PUA==") > -math.inf
     assert program.log_prob("QUJDREVGR0hJSktMTU5PUA=") == -math.inf
+
+
+def test_paths_begin_with_their_separator():
+    values = ["/usr/lib/foo", "/etc/hosts", "/opt/app/bin/run", "/srv/www", "/home/ann/notes/old"]
+    program = infer(values).entries[0].program
+    assert program.log_prob("/tmp/other/place") > -math.inf
+    assert program.log_prob("tmp/other") == program.log_prob("/tmp//x") == program.log_prob("/tmp/") == -math.inf

@@ -87,7 +87,10 @@ def _words_between_spaces(value: str) -> bool:
 
 
 def listings(values: Sequence[str], reading: Reading) -> list[Node]:
-    """Returns items between separators, where the number of items varies or is above two."""
+    """Returns items between separators, where the number of items varies or is above two; paths begin with one."""
+    start = values[0][:1]
+    if start in PATH_STARTS and all(v.startswith(start) and v[1:] for v in values):
+        return [series(start, node) for node in listings([v[1:] for v in values], reading)]
     found: list[Node] = []
     for separator in separators_of(values):
         split = [v.split(separator) for v in values]
@@ -105,6 +108,7 @@ def listings(values: Sequence[str], reading: Reading) -> list[Node]:
     return found
 
 
+PATH_STARTS = ("/", "\\", ".")
 OVERLAP_SAMPLES = 8
 
 

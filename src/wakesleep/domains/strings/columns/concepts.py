@@ -213,7 +213,6 @@ PART_MAKERS: dict[str, Callable[[], Node]] = {
     "day of the month": lambda: Number(1, 31, 2),
     "month number": lambda: Number(1, 12, 2),
     "week": lambda: Number(1, 53, 2),
-    "day of the year": lambda: Number(1, 366, 3),
 }
 """Concepts that are proposed for parts of values only."""
 

@@ -30,8 +30,9 @@ def _isin() -> Node:
 
 
 def _orcid() -> Node:
-    payload = series(*[p for _ in range(3) for p in (_digits(4), "-")], _digits(3))
-    return Checked(payload, "mod11_2", 19, 19, "(?:[0-9]{4}-){3}[0-9]{3}[0-9X]")
+    start = Words(("0000-000", "0009-000"), (0.95, 0.05))
+    payload = series(start, _digits(1), "-", _digits(4), "-", _digits(3))
+    return Checked(payload, "mod11_2", 19, 19, "000[09]-000[0-9]-[0-9]{4}-[0-9]{3}[0-9X]")
 
 
 def _cpf() -> Node:

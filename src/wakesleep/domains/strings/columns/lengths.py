@@ -8,6 +8,8 @@ from wakesleep.domains.strings.columns.slot import Slot
 
 SHORTEST_WORD = 4
 """Letters of the longest text of a slot from which its texts are words, whose lengths vary."""
+LONG_NUMBER = 6
+"""Digits from which numbers that all have as many keep them."""
 LONGEST_CODE = 5
 """Capital letters up to which the texts of a slot are codes, of lengths near those seen."""
 NEW_LENGTH = {"narrow": 1.0, "usual": 0.04, "wide": 0.0}
@@ -19,7 +21,7 @@ def counts_of(slot: Slot, generality: str) -> Counts:
     if generality == "narrow":
         return slot_counts(slot.lengths, generality)
     low, high = min(slot.lengths), max(slot.lengths)
-    if slot.number:
+    if slot.number and (low < high or high < LONG_NUMBER):
         counts = slot_counts(slot.lengths, generality)
         return fit_counts(slot.lengths.elements(), 1, counts.high) if high > 1 else counts
     words = len(slot.lengths) == 2 and high >= SHORTEST_WORD and any(c.islower() for c in slot.seen)

@@ -13,8 +13,8 @@ IN_PLACE = {
     AFTER_COLON: ("minute or second",), BEFORE_COLON: ("hour",), BETWEEN_COLONS: ("minute or second", "hour"),
     AFTER_W: ("week",),
 }  # fmt: skip
-ANYWHERE = {2: ("month number", "day of the month"), 3: ("day of the year",)}
-"""Ranges by the digits that they are written with."""
+ANYWHERE = ("month number", "day of the month")
+"""Ranges of two digits that are proposed where nothing beside the number tells of clocks."""
 
 
 def ranges_of(slot: Slot) -> list[tuple[Node, float]]:
@@ -24,10 +24,10 @@ def ranges_of(slot: Slot) -> list[tuple[Node, float]]:
     width = min(slot.lengths)
     if width == 4:
         return [(node, 0.0) for node in _years(slot)]
-    if len(slot.table) < FEWEST_NUMBERS or width not in ANYWHERE:
+    if len(slot.table) < FEWEST_NUMBERS or width != 2:
         return []
-    here = IN_PLACE.get(slot.place, ())
-    bonus = dict.fromkeys(ANYWHERE[width], NO_CONTEXT_NATS) | dict.fromkeys(here, 0.0)
+    here = IN_PLACE.get(slot.place)
+    bonus = dict.fromkeys(here, 0.0) if here else dict.fromkeys(ANYWHERE, NO_CONTEXT_NATS)
     numbers = sorted(map(int, slot.table))
     return [(c, bonus[n]) for n in bonus if _holds(c := concept(n), numbers[0], numbers[-1], width)]
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-AFTER_COLON, BEFORE_COLON, BETWEEN_COLONS, AFTER_W = PLACES = (
-    "after a colon", "before a colon", "between colons", "after W",
+AFTER_COLON, BEFORE_COLON, BETWEEN_COLONS, AFTER_W, AFTER_DOT = PLACES = (
+    "after a colon", "before a colon", "between colons", "after W", "after a dot",
 )  # fmt: skip
 
 
@@ -59,6 +59,8 @@ def place_of(before: str, after: str, texts: Sequence[str]) -> str:
         return BETWEEN_COLONS if after == ":" else AFTER_COLON
     if after == ":":
         return BEFORE_COLON
+    if before == ".":
+        return AFTER_DOT
     return AFTER_W if texts and texts[0][-1:] in ("W", "w") and len(set(texts)) == 1 else ""
 
 

@@ -16,7 +16,7 @@ from wakesleep.domains.strings.columns.prior import Weights, free_parameters, lo
 from wakesleep.domains.strings.columns.ranges import ranges_of
 from wakesleep.domains.strings.columns.reading import changes, mask, settled
 from wakesleep.domains.strings.columns.sequences import Series
-from wakesleep.domains.strings.columns.slot import Slot
+from wakesleep.domains.strings.columns.slot import AFTER_DOT, Slot
 from wakesleep.domains.strings.columns.vocabulary import holding, vocabularies
 from wakesleep.domains.strings.columns.words import Words
 
@@ -31,6 +31,8 @@ NEW_WORD = {"narrow": 0.12, "usual": 0.06, "wide": 0.02}
 """Chance of an unseen word below which a slot's list of words is closed."""
 LONG_LIST, FEWEST_OF_LONG_LIST = 24, 6
 """Words from which a known list is long, and different words of it from which it is proposed for a slot."""
+AFTER_DOTS = ("file extension", "top-level domain")
+"""Lists of short words that are proposed for a slot after a dot only."""
 FEWEST_OPEN = 4
 """Different numbers of several digits from which a list of them stays open."""
 PREFIX_NATS = 5.0
@@ -162,6 +164,8 @@ def _words(slot: Slot, reading: Reading) -> Words:
 
 def _many_enough(slot: Slot, name: str) -> bool:
     """Returns whether the words of a slot are enough to take them for those of a list: in a long one many words are."""
+    if name in AFTER_DOTS and slot.place != AFTER_DOT:
+        return False
     return len(slot.table) >= FEWEST_OF_LONG_LIST or len(vocabularies()[name]) <= LONG_LIST
 
 
