@@ -4,6 +4,7 @@ import importlib.util
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +16,8 @@ from wakesleep.paper.results import Row, complete
 
 NORMAL_QUANTILE_95 = 1.6448536269514722
 LEAST_DEVIATION = 1e-9
-COMBINED = ("wakesleep", "AutoETS", "AutoTheta")
-"""The methods whose point forecasts and distributions are averaged in the row of the combination."""
+COMBINED = ("AutoETS", "AutoTheta")
+"""The models that are pooled with the programs in the row of the combination."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,13 @@ class Said(NamedTuple):
 Method = Callable[[Competitor], Said]
 
 
-def ours(one: Competitor) -> Said:
-    """Returns what an explanation of the past forecasts."""
+def ours(one: Competitor, combine: tuple[str, ...] = ()) -> Said:
+    """Returns what an explanation of the past forecasts, pooled with the named models of statsforecast."""
     from wakesleep.domains.timeseries.explain import explain_series
 
     found = explain_series(one.past.tolist(), season=one.season)
-    frame = found.forecast(horizon=len(one.future), levels=(90,))
-    ahead = found.predict(found.series.future(len(one.future)))
-    point, low, high = (frame[k].to_numpy() for k in ("mean", "lo-90", "hi-90"))
+    ahead = found.ahead(found.series.future(len(one.future)), combine)
+    low, point, high = (ahead.quantile(q) for q in (0.05, 0.5, 0.95))
     return Said(point, low, high, ahead.log_density(one.future))
 
 
@@ -74,16 +74,10 @@ def peer(name: str) -> Method:
     return run
 
 
-def combination(one: Competitor) -> Said:
-    """Returns the mean of points, bands and densities of several methods."""
-    each = [METHODS[name](one) for name in COMBINED]
-    point, low, high = (np.mean([getattr(s, k) for s in each], axis=0) for k in ("point", "low", "high"))
-    density = np.logaddexp.reduce([s.log_density for s in each], axis=0) - np.log(len(each))
-    return Said(point, low, high, density)
-
-
 PEERS: dict[str, Method] = {name: peer(name) for name in ("AutoETS", "AutoARIMA", "AutoTheta", "SeasonalNaive")}
-METHODS: dict[str, Method] = {"wakesleep": ours} | PEERS | {"combination": combination}
+METHODS: dict[str, Method] = (
+    {"wakesleep": ours} | PEERS | {f"wakesleep + {' + '.join(COMBINED)}": partial(ours, combine=COMBINED)}
+)
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:

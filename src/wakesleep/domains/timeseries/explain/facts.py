@@ -155,7 +155,7 @@ def _season(e: Explained, k: int) -> SeasonFact:
     weight = [
         e.posterior.weight[:, starts[g] : starts[g + 1]].sum()
         for g, group in enumerate(e.posterior.groups)
-        if season in group.seasons
+        if any(s.length == season.length for s in group.seasons)
     ]
     group, _, of_atoms = leading(e.posterior)
     moving = (group.atoms.season_walk > 0) | (group.atoms.season_memory < 1)

@@ -1,11 +1,13 @@
 """Facts of a series in plain English: shared parts first, with their probabilities; plain numbers; each thing once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from wakesleep.domains.timeseries.explain.explained import Explained
 from wakesleep.domains.timeseries.explain.facts import Facts, SeasonFact, facts_of
+from wakesleep.domains.timeseries.statespace.changes import Change
+from wakesleep.domains.timeseries.statespace.inference import Inferred
 
 SEASON_NAMES = {
     ("quarter", 4): "yearly",
@@ -32,8 +34,8 @@ MOST_OUTLIERS_NAMED = 5
 def sentences(e: Explained) -> list[str]:
     """Returns the sentences of an explained series."""
     f = facts_of(e)
-    said = [*_trend(e, f), *(_season(e, f, s) for s in f.seasons), *_changes(e, f), *_echo(e, f), _noise(f)]
-    return list(dict.fromkeys(said))
+    said = [*_trend(e, f), *(_season(e, f, s) for s in f.seasons), *_changes(e, f), *_ending(e), *_echo(e, f)]
+    return list(dict.fromkeys([*said, _noise(f)]))
 
 
 def plain(number: float) -> str:
@@ -130,6 +132,22 @@ def _changes(e: Explained, f: Facts) -> Iterator[str]:
         more = len(named) - MOST_OUTLIERS_NAMED
         count = "One outlier" if len(named) == 1 else f"{len(named)} outliers"
         yield f"{count}: {', '.join(named[:MOST_OUTLIERS_NAMED])}{f' and {more} more' if more > 0 else ''}."
+
+
+def _ending(e: Explained) -> Iterator[str]:
+    """Yields that the last values have several readings, where they do."""
+    every = (e.inferred, *e.inferred.others)
+    if len(every) == 1:
+        return
+    late = {c.place for one in every for c in one.changes} - {c.place for c in _shared(every)}
+    level = sum(one.probability for one in every if any(c.kind == "shift" and c.place in late for c in one.changes))
+    which = "the last value is an outlier or begins" if len(late) == 1 else "the last values are outliers or begin"
+    yield f"Whether {which} a new level (probability {percent(level)}) is not settled: the forecast allows for both."
+
+
+def _shared(every: Sequence[Inferred]) -> set[Change]:
+    """Returns the changes that all readings have."""
+    return set(every[0].changes).intersection(*(one.changes for one in every[1:]))
 
 
 def _echo(e: Explained, f: Facts) -> Iterator[str]:
