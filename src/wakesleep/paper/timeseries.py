@@ -151,18 +151,20 @@ def _likelihoods(cell: Row, plan: Plan) -> int:
 def _final(state: State, data: Observations, k: int, tested: int, shown: int) -> Row:
     """Returns the bound on every series by the memory where there is one, else by importance samples.
 
-    These are K for each of the first `tested` series, and 5 K for them again.
+    These are K for each of the first `tested` series, and 5 K for them again. Series whose memory holds no program of
+    a finite score are counted apart.
     """
     if state.memory is None:
         some = jax.tree.map(lambda a: a[:tested], data)
         log_p = importance(jax.random.key(7), state.model, some, k, chunk=k, known=False).log_p
         more = importance(jax.random.key(8), state.model, some, 5 * k, chunk=k, known=False).log_p
         return _spread(log_p) | {"bound_5k": round(float(np.mean(more)), 3)}
-    every = np.asarray(jax.nn.logsumexp(state.memory.log_joint, axis=1))
+    summed = np.asarray(jax.nn.logsumexp(state.memory.log_joint, axis=1))
+    every = summed[np.isfinite(summed)]
     found = jax.tree.map(np.asarray, state.memory)
     kept = [_shown(found, row) for row in range(min(shown, len(data)))]
-    first = {"bound_tested": round(float(np.mean(every[:tested])), 3)}
-    return _spread(every) | first | ({"shown": kept} if kept else {})
+    missing = {"without_program": len(summed) - len(every)}
+    return _spread(every) | missing | ({"shown": kept} if kept else {})
 
 
 def _spread(log_p: np.ndarray) -> Row:

@@ -94,7 +94,7 @@ def _season(e: Explained, f: Facts, s: SeasonFact) -> str:
     calendar = s.length in e.series.seasons
     other = f"A season of {s.length:g} steps" if calendar else f"A cycle of about {plain(s.length)} {e.series.unit}s"
     name = f"A {named} season" if named else other
-    when = [f"{word} in {_phase(e, i, s.length)} ({sign}{_change(size, f.log)})" for word, i, size, sign in (
+    when = [f"{word} {_phase(e, i, s.length)} ({sign}{_change(size, f.log)})" for word, i, size, sign in (
         ("highest", s.high, s.high_effect, "+" if s.high_effect > 0 else "-"),
         ("lowest", s.low, s.low_effect, "+" if s.low_effect > 0 else "-"),
     )]  # fmt: skip
@@ -104,18 +104,18 @@ def _season(e: Explained, f: Facts, s: SeasonFact) -> str:
 
 
 def _phase(e: Explained, index: int, length: float | int) -> str:
-    """Returns a place in a season in words, such as July, Monday or step 3."""
+    """Returns a place in a season in words, such as in July, on Monday or in step 3."""
     position = e.parts.positions[index]
     unit, when = e.series.unit, e.series.time_at(np.array([position]))[0]
     if unit == "month" and length == 12:
-        return MONTHS[int(when.astype("datetime64[M]").astype(int)) % 12]
+        return "in " + MONTHS[int(when.astype("datetime64[M]").astype(int)) % 12]
     if unit == "day" and length in (5, 7):
-        return DAYS[(int(when.astype("datetime64[D]").astype(int)) + 3) % 7]
+        return "on " + DAYS[(int(when.astype("datetime64[D]").astype(int)) + 3) % 7]
     if unit == "hour" and length == 24:
-        return f"hour {str(when)[11:13]}"
+        return f"at {str(when)[11:13]}:00"
     if unit == "quarter" and length == 4:
-        return f"quarter {e.series.label(position)[-1]}"
-    return f"step {round(position) % length + 1}" if unit == "step" else e.series.label(position)
+        return f"in quarter {e.series.label(position)[-1]}"
+    return f"in step {round(position) % length + 1}" if unit == "step" else f"in {e.series.label(position)}"
 
 
 def _changes(e: Explained, f: Facts) -> Iterator[str]:
