@@ -1,22 +1,18 @@
 """Forecasts of the M3 competition's series that nothing was learned from, beside the peers of statsforecast."""
 
 import importlib.util
-import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 
-from wakesleep.domains.timeseries.statespace.m3 import TESTED, Competitor, tested
+from wakesleep.domains.timeseries.statespace.m3 import TESTED, tested
+from wakesleep.paper.m3_methods import METHODS, measure
 from wakesleep.paper.results import Row, complete
-
-NORMAL_QUANTILE_95 = 1.6448536269514722
-LEAST_DEVIATION = 1e-9
-COMBINED = ("wakesleep", "AutoETS", "AutoTheta")
-"""The methods whose point forecasts and distributions are averaged in the row of the combination."""
 
 
 @dataclass(frozen=True)
@@ -28,62 +24,12 @@ class Plan:
     monthly: int = TESTED["monthly"]
     quarterly: int = TESTED["quarterly"]
     yearly: int = TESTED["yearly"]
+    processes: int = 2
+    """Processes that share the series of a cell."""
 
 
 FULL = {"m3": Plan()}
-QUICK = {"m3": Plan(monthly=2, quarterly=2, yearly=2)}
-
-
-class Said(NamedTuple):
-    """What a method says of the future: point, ends of the 90 % band, and the log of its density at what came."""
-
-    point: Float[np.ndarray, "h"]
-    low: Float[np.ndarray, "h"]
-    high: Float[np.ndarray, "h"]
-    log_density: Float[np.ndarray, "h"]
-
-
-Method = Callable[[Competitor], Said]
-
-
-def ours(one: Competitor) -> Said:
-    """Returns what an explanation of the past forecasts."""
-    from wakesleep.domains.timeseries.explain import explain_series
-
-    found = explain_series(one.past.tolist(), season=one.season)
-    frame = found.forecast(horizon=len(one.future), levels=(90,))
-    ahead = found.predict(found.series.future(len(one.future)))
-    point, low, high = (frame[k].to_numpy() for k in ("mean", "lo-90", "hi-90"))
-    return Said(point, low, high, ahead.log_density(one.future))
-
-
-def peer(name: str) -> Method:
-    """Returns one of statsforecast's models as a method; its distribution is the normal with its 90 % band."""
-
-    def run(one: Competitor) -> Said:
-        from statsforecast import models
-
-        said = getattr(models, name)(season_length=one.season).forecast(
-            one.past.astype(np.float64), h=len(one.future), level=[90]
-        )
-        point, low, high = (np.asarray(said[k], float) for k in ("mean", "lo-90", "hi-90"))
-        deviation = np.maximum((high - low) / (2 * NORMAL_QUANTILE_95), LEAST_DEVIATION)
-        log_density = -0.5 * ((one.future - point) / deviation) ** 2 - np.log(deviation) - 0.5 * np.log(2 * np.pi)
-        return Said(point, low, high, log_density)
-
-    return run
-
-
-def combination(one: Competitor) -> Said:
-    """Returns the mean of points, bands and densities of several methods."""
-    each = [METHODS[name](one) for name in COMBINED]
-    point, low, high = (np.mean([getattr(s, k) for s in each], axis=0) for k in ("point", "low", "high"))
-    density = np.logaddexp.reduce([s.log_density for s in each], axis=0) - np.log(len(each))
-    return Said(point, low, high, density)
-
-
-PEERS: dict[str, Method] = {name: peer(name) for name in ("AutoETS", "AutoARIMA", "AutoTheta", "SeasonalNaive")}
-METHODS: dict[str, Method] = {"wakesleep": ours} | PEERS | {"combination": combination}
+QUICK = {"m3": Plan(monthly=2, quarterly=2, yearly=2, processes=1)}
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
@@ -94,30 +40,20 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
         methods = ["wakesleep"]
     counts = {period: getattr(plan, period) for period in ("monthly", "quarterly", "yearly")}
     cells: list[Row] = [{"period": p, "series": n, "method": m} for m in methods for p, n in counts.items()]
-    return complete(output / "m3.json", {"band": 0.9}, cells, _cell, report)
+    return complete(output / "m3.json", {"band": 0.9}, cells, partial(_cell, processes=plan.processes), report)
 
 
-def _cell(cell: Row) -> Row:
+def _cell(cell: Row, processes: int = 1) -> Row:
     """Returns the mean measures of a method over the series of a period, and those of each series."""
-    each = [measure(one, METHODS[cell["method"]]) for one in tested(cell["period"])[: cell["series"]]]
+    every = tested(cell["period"])[: cell["series"]]
+    if processes == 1:
+        each = [measure(one, cell["method"]) for one in every]
+    else:
+        with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+            each = list(pool.map(measure, every, [cell["method"]] * len(every)))
     names = ("mase", "log_density", "coverage", "cpu")
     means = {k: round(float(np.mean([e[k] for e in each])), 4) for k in names}
     return means | {f"each_{k}": [round(e[k], 4) for e in each] for k in names[:2]}
-
-
-def measure(one: Competitor, method: Method) -> dict[str, float]:
-    """Returns the measures of one series; densities are of values in naive scales, and CPU in seconds."""
-    start = time.process_time()
-    said = method(one)
-    cpu = time.process_time() - start
-    scale = one.naive_scale
-    inside = (one.future >= said.low) & (one.future <= said.high)
-    return {
-        "mase": float(np.abs(one.future - said.point).mean() / scale),
-        "log_density": float(said.log_density.mean() + np.log(scale)),
-        "coverage": float(inside.mean()),
-        "cpu": cpu,
-    }
 
 
 EXPERIMENTS = {"m3": reproduce}

@@ -15,6 +15,7 @@ EXPERIMENTS = {
     "characters-shipped": "characters_hand",
     "characters-oneshot": "characters_oneshot",
     "timeseries": "timeseries",
+    "timeseries-ucr": "timeseries",
     "m3": "m3",
     "automata": "automata",
     "automata-counts": "automata",

@@ -47,10 +47,18 @@ class Plan:
     rounds: int = 8
     """Rounds of search for a series that is explained."""
     classic: tuple[str, ...] = CLASSIC
+    tested: int = 100
+    """Series on which algorithms without a memory are given five times the proposals after training."""
 
 
-FULL = {"timeseries": Plan()}
-QUICK = {"timeseries": Plan(steps=10, series=20, recovered=3, rounds=3, classic=("airline", "sunspots"))}
+FULL = {
+    "timeseries": Plan(),
+    "timeseries-ucr": Plan(steps=1000, seeds=3, series=1000, points=256, recovered=0, classic=()),
+}
+QUICK = {
+    "timeseries": Plan(steps=10, series=20, recovered=3, rounds=3, classic=("airline", "sunspots")),
+    "timeseries-ucr": Plan(steps=4, seeds=1, series=20, points=64, recovered=0, classic=(), tested=10),
+}
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
@@ -59,11 +67,24 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     if not peers_installed():
         report("statsforecast is not installed (pip install 'wakesleep[peers]'): its rows are left out")
     cells: list[Row] = [{"what": "extrapolation", "series": s, "method": m} for s in plan.classic for m in methods]
-    learned = {"series": plan.series, "points": plan.points, "batch_size": plan.batch_size, "fit_steps": plan.fit_steps}
-    cells += [{"what": "bound"} | cell | learned for cell in every_cell(plan)]
+    cells += bound_cells(plan)
     cells += [{"what": "recovery", "series": i, "points": 256} for i in range(plan.recovered)]
     shared = {"rounds": plan.rounds, "learning_rate": plan.learning_rate}
     return complete(output / "timeseries.json", shared, cells, lambda cell: _cell(cell, plan), report)
+
+
+def reproduce_archive(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
+    """Fills timeseries-ucr.json, the appendix's experiment at its size: a row for each algorithm and seed."""
+    shared = {"learning_rate": plan.learning_rate}
+    return complete(
+        output / "timeseries-ucr.json", shared, bound_cells(plan), lambda cell: bound(cell, plan, shown=False), report
+    )
+
+
+def bound_cells(plan: Plan) -> list[Row]:
+    """Returns a cell for each algorithm and seed that learns from the archive."""
+    learned = {"series": plan.series, "points": plan.points, "batch_size": plan.batch_size, "fit_steps": plan.fit_steps}
+    return [{"what": "bound"} | cell | learned for cell in every_cell(plan)]
 
 
 def _cell(cell: Row, plan: Plan) -> Row:
@@ -105,7 +126,7 @@ def true_score(model: Model, tokens: jax.Array, x: object, number: int) -> float
     return float(fit_batch(model, z, batch)[1][0, 0])
 
 
-def bound(cell: Row, plan: Plan) -> Row:
+def bound(cell: Row, plan: Plan, shown: bool = True) -> Row:
     """Trains one algorithm on the archive, in the paper's language, and returns its bounds on the same series."""
     settings = Settings(
         series="ucr",
@@ -117,7 +138,8 @@ def bound(cell: Row, plan: Plan) -> Row:
     )
     job, state, found = train_cell("timeseries", settings, cell, plan)
     curve = [[step, round(bound, 2)] for step, bound in found]
-    return {"curve": curve, **_final(state, job.dataset.train, cell["K"]), "likelihoods": _likelihoods(cell, plan)}
+    final = _final(state, job.dataset.train, cell["K"], plan.tested, SERIES_SHOWN * shown)
+    return {"curve": curve, **final, "likelihoods": _likelihoods(cell, plan)}
 
 
 def _likelihoods(cell: Row, plan: Plan) -> int:
@@ -126,15 +148,23 @@ def _likelihoods(cell: Row, plan: Plan) -> int:
     return round(visits * cell["K"] * (plan.fit_steps + 1 + 12 + 10))
 
 
-def _final(state: State, data: Observations, k: int) -> Row:
-    """Returns the bound on every series, by the memory where there is one, else by K and 5 K importance samples."""
+def _final(state: State, data: Observations, k: int, tested: int, shown: int) -> Row:
+    """Returns the bound on every series by the memory where there is one, else by importance samples.
+
+    These are K for each of the first `tested` series, and 5 K for them again. Series whose memory holds no program of
+    a finite score are counted apart.
+    """
     if state.memory is None:
-        log_p = importance(jax.random.key(7), state.model, data, k, chunk=k, known=False).log_p
-        more = importance(jax.random.key(8), state.model, data, 5 * k, chunk=k, known=False).log_p
+        some = jax.tree.map(lambda a: a[:tested], data)
+        log_p = importance(jax.random.key(7), state.model, some, k, chunk=k, known=False).log_p
+        more = importance(jax.random.key(8), state.model, some, 5 * k, chunk=k, known=False).log_p
         return _spread(log_p) | {"bound_5k": round(float(np.mean(more)), 3)}
+    summed = np.asarray(jax.nn.logsumexp(state.memory.log_joint, axis=1))
+    every = summed[np.isfinite(summed)]
     found = jax.tree.map(np.asarray, state.memory)
-    shown = [_shown(found, row) for row in range(min(SERIES_SHOWN, len(data)))]
-    return _spread(np.asarray(jax.nn.logsumexp(state.memory.log_joint, axis=1))) | {"shown": shown}
+    kept = [_shown(found, row) for row in range(min(shown, len(data)))]
+    missing = {"without_program": len(summed) - len(every)}
+    return _spread(every) | missing | ({"shown": kept} if kept else {})
 
 
 def _spread(log_p: np.ndarray) -> Row:
@@ -150,4 +180,4 @@ def _shown(memory: Memory, row: int) -> Row:
     return {"expression": text_of(np.asarray(z.tokens).tolist()), "probability": round(weight, 3), **numbers}
 
 
-EXPERIMENTS = {"timeseries": reproduce}
+EXPERIMENTS = {"timeseries": reproduce, "timeseries-ucr": reproduce_archive}

@@ -153,6 +153,13 @@ def test_an_explanation_is_json_csv_and_a_picture(dated, tmp_path):
     assert [t.title for t in whole.table()] == ["series", "forecast: median (90 % band)"]
 
 
+def test_noise_is_not_told_as_a_season_nor_a_level_that_ends_where_it_began_as_a_trend():
+    counts = np.random.default_rng(4).poisson(1.2, 80).astype(float)
+    said = " ".join(explain_series(counts, MONTHS[:80]).sentences())
+    assert "season" not in said
+    assert "noise of about 0.0" not in said
+
+
 def test_numbers_are_plain():
     assert [plain(v) for v in (0.0123, 1.5, 123.456, 1234567.0, 0.0, 20.0)] == [
         "0.0123", "1.5", "123", "1,230,000", "0", "20",

@@ -36,6 +36,7 @@ class ForecastOptions(Reading):
     horizon: int | None = option(None, "The number of steps (default: by the unit of time, such as 18 months).")
     until: str | None = option(None, "The last time to forecast, such as 2025-12, instead of a number of steps.")
     levels: str = option("80,90", "The levels of the bands in per cent.")
+    combine: str = option("", "Models of statsforecast to pool with the programs, such as AutoETS,AutoTheta.")
 
     def __post_init__(self) -> None:
         """Refuses levels that are not between 1 and 99."""
@@ -78,7 +79,8 @@ def forecast(words: Sequence[str], options: ForecastOptions, report: Report) -> 
     from wakesleep.domains.timeseries.forecasting.forecasts import forecast_all
 
     every = options.series(words[0])
-    return forecast_all(every, options.horizon, options.until, levels_of(options.levels), report)
+    names = tuple(name.strip() for name in options.combine.split(",") if name.strip())
+    return forecast_all(every, options.horizon, options.until, levels_of(options.levels), report, names)
 
 
 def backtest(words: Sequence[str], options: BacktestOptions, report: Report) -> Explanation:

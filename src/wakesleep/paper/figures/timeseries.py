@@ -84,6 +84,35 @@ def table_bound(folder: Path) -> str:
     return markdown(head, lines)
 
 
+def table_archive(folder: Path) -> str:
+    """Returns the table of the appendix's experiment at its size: the longest run of each algorithm, over its seeds."""
+    table = load(folder / "timeseries-ucr.json")
+    if table is None:
+        raise Refusal(f"{folder} has no results yet: make them with wakesleep reproduce timeseries-ucr.")
+    lines = []
+    for name in (a for a in MAIN_ALGORITHMS if any(r["algorithm"] == a for r in table["rows"])):
+        mine = [r for r in table["rows"] if r["algorithm"] == name]
+        mine = [r for r in mine if r["steps"] == max(r["steps"] for r in mine)]
+        each = [last_visits(r) for r in mine]
+        spread = f" ({min(each):.1f} to {max(each):.1f})" if len(each) > 1 else ""
+        visits = mine[0]["steps"] * mine[0]["batch_size"] / mine[0]["series"]
+        first = f"{np.mean([first_visits(r) for r in mine]):.1f}"
+        cost = f"{np.mean([r['cpu_seconds'] for r in mine]):.0f}"
+        lines.append([name, str(len(mine)), f"{visits:g}", first, f"{np.mean(each):.1f}{spread}", cost])
+    size = f"{table['rows'][0]['series']:,} series of {table['rows'][0]['points']} points, K = {table['rows'][0]['K']}"
+    return markdown([size, "seeds", "visits", "bound, first visit", "bound, last visit", "CPU s a seed"], lines)
+
+
+def first_visits(row: Row) -> float:
+    """Returns the mean bound of the steps in which every series was visited for the first time."""
+    steps = row["series"] // row["batch_size"]
+    total, counted, before = 0.0, 0, 0
+    for step, value in row["curve"]:
+        count = max(0, min(step, steps) - before)
+        total, counted, before = total + count * value, counted + count, step
+    return total / counted
+
+
 def last_visits(row: Row) -> float:
     """Returns the mean bound of the steps in which every series was visited for the last time."""
     steps = row["series"] // row["batch_size"]
@@ -188,6 +217,7 @@ TABLES: dict[str, Callable[[Path], str]] = {
     "timeseries-mase": partial(table_measure, measure="mase"),
     "timeseries-coverage": partial(table_measure, measure="coverage"),
     "timeseries-bound": table_bound,
+    "timeseries-ucr": table_archive,
     "timeseries-recovery": table_recovery,
     "timeseries-speed": table_speed,
     "timeseries-memory": table_memory,

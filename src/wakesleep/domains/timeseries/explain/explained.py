@@ -1,7 +1,7 @@
 """A series explained: what comes next, its parts, its outliers, and all of it in words."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,13 +11,15 @@ from jaxtyping import Float
 
 from wakesleep.domains.timeseries.explain.decomposition import Decomposition, decompose
 from wakesleep.domains.timeseries.reading.series import Series
-from wakesleep.domains.timeseries.statespace.changes import Change, search
+from wakesleep.domains.timeseries.statespace import inference
+from wakesleep.domains.timeseries.statespace.changes import Change
 from wakesleep.domains.timeseries.statespace.cycles import candidates
 from wakesleep.domains.timeseries.statespace.filtering import Observed
-from wakesleep.domains.timeseries.statespace.library import library_for, shipped
+from wakesleep.domains.timeseries.statespace.inference import Inferred
+from wakesleep.domains.timeseries.statespace.library import Library, library_for, shipped
 from wakesleep.domains.timeseries.statespace.mixture import Mixture
-from wakesleep.domains.timeseries.statespace.paths import simulate
-from wakesleep.domains.timeseries.statespace.posterior import Posterior, forms, weigh
+from wakesleep.domains.timeseries.statespace.posterior import Posterior, forms
+from wakesleep.domains.timeseries.statespace.seasons import Season, cycle_of
 from wakesleep.errors import Refusal
 
 FEWEST_VALUES = 8
@@ -34,8 +36,17 @@ class Explained:
     """A series with the posterior over its programs and the changes that were found."""
 
     series: Series
-    posterior: Posterior
-    changes: tuple[Change, ...]
+    inferred: Inferred
+
+    @property
+    def posterior(self) -> Posterior:
+        """Returns the posterior over programs under the most probable reading of the series."""
+        return self.inferred.posterior
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Returns the changes of that reading."""
+        return self.inferred.changes
 
     @cached_property
     def parts(self) -> Decomposition:
@@ -49,7 +60,7 @@ class Explained:
         last = self.posterior.observed.positions[-1]
         if not len(positions) or positions[0] <= last or (np.diff(positions) <= 0).any():
             raise Refusal(f"Positions to predict must rise and lie after the last value, at {last:g} steps.")
-        return self.posterior.predict(positions)
+        return self.inferred.predict(positions)
 
     def forecast(
         self,
@@ -57,25 +68,35 @@ class Explained:
         until: str | None = None,
         levels: Sequence[float | int] = (80, 90),
         paths: int = 0,
+        combine: Sequence[str] = (),
     ) -> pl.DataFrame:
         """Returns a row for each further step: `time`, `mean`, and `lo-90`, `hi-90` for each level of 90 %.
 
         `mean` is the point forecast: the median of the mixture over programs. With `paths`, `path-1` and on are draws
-        of the whole future.
+        of the whole future. `combine` names models of statsforecast that are pooled with the programs, such as AutoETS;
+        draws and words stay those of the programs.
         """
         if (horizon is None) == (until is None):
             raise Refusal("Give horizon, a number of steps, or until, the last time, and not both.")
         steps = self.series.steps_until(until) if until is not None else _whole("horizon", horizon, 1)
         positions = self.series.future(steps)
-        ahead = self.predict(positions)
+        ahead = self.ahead(positions, combine)
         columns: dict[str, Any] = {"time": self._times(positions), "mean": ahead.quantile(0.5)}
         for level in levels:
             if not 0 < level < 100:
                 raise Refusal(f"levels must lie between 0 and 100 %, but {level!r} was given.")
             columns[f"lo-{level:g}"] = ahead.quantile(0.5 - level / 200)
             columns[f"hi-{level:g}"] = ahead.quantile(0.5 + level / 200)
-        drawn = simulate(self.posterior, positions, _whole("paths", paths, 0), np.random.default_rng(0))
+        drawn = self.inferred.simulate(positions, _whole("paths", paths, 0), np.random.default_rng(0))
         return pl.DataFrame(columns | {f"path-{i + 1}": path for i, path in enumerate(drawn)})
+
+    def ahead(self, positions: Float[np.ndarray, "h"], names: Sequence[str] = ()) -> Mixture:
+        """Returns the distribution of new values, pooled with the named models of statsforecast."""
+        from wakesleep.domains.timeseries.forecasting.combination import combine
+
+        if isinstance(names, str):
+            raise Refusal(f"combine must be a list of names, such as ['AutoETS'], but {names!r} was given.")
+        return combine(self.predict(positions), self.series, positions, names) if names else self.predict(positions)
 
     def components(self) -> pl.DataFrame:
         """Returns a row for each time: `observed`, the parts with their 90 % bands, and `residual`.
@@ -139,7 +160,7 @@ def explain(series: Series, transform: str = "auto", yearly: bool = False, cycle
 
 
 def stages(series: Series, transform: str = "auto", yearly: bool = False, cycles: bool = True) -> Iterator[Explained]:
-    """Yields a series explained without changes and then, where some are found, with them; arguments as `explain`."""
+    """Yields a series explained by the library without changes, and then as `explain` returns it; same arguments."""
     there = np.isfinite(series.values)
     positions, values = series.positions[there], series.values[there]
     _check(series, values)
@@ -150,16 +171,23 @@ def stages(series: Series, transform: str = "auto", yearly: bool = False, cycles
         seasons = candidates(positions, seen[-1])
     unit = "step" if seasons and not series.seasons else series.unit
     known = shipped("year") if yearly else library_for(unit, seasons)
-    posterior = weigh(Observed(positions, seen), logs, known, seasons, least)
-    yield Explained(series, posterior, ())
-    observed, changes = search(posterior)
-    if changes:
-        yield Explained(series, weigh(observed, logs, known, seasons, least), changes)
+    beside = [] if series.seasons else with_cycles(seasons)
+    for inferred in inference.stages(Observed(positions, seen), logs, known, seasons, least, beside):
+        yield Explained(series, inferred)
 
 
 def is_yearly(series: Series, season: Any) -> bool:
     """Returns whether a series that is said to have no season is short enough to be one of years."""
     return season == 1 and series.unit == "step" and int(np.isfinite(series.values).sum()) <= LONGEST_YEARLY
+
+
+def with_cycles(periods: Sequence[float | int]) -> list[tuple[tuple[Season, ...], Library]]:
+    """Returns, for each period that was found, a cycle of it with its library; all are as probable as one library."""
+    made = []
+    for period in periods:
+        library = shipped("cycle").stretched(period)
+        made.append(((cycle_of(period),), replace(library, log_prior=library.log_prior - np.log(len(periods)))))
+    return made
 
 
 def _check(series: Series, values: Float[np.ndarray, "n"]) -> None:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 
 from wakesleep.domains.timeseries.explain.decomposition import leading
 from wakesleep.domains.timeseries.explain.explained import Explained
+from wakesleep.domains.timeseries.statespace.posterior import Group
 
 LEAST_PROBABILITY = 0.5
 """A part is named where the programs that have it weigh at least this much."""
@@ -21,6 +22,8 @@ LEAST_GROWTH = 1.3
 LEAST_ECHO_SHARE = 0.1
 LEAST_SEASON_RATIO = 2.0
 """A season is named where its effects vary this many times as much as noise would make them."""
+LEAST_ALIKE = 0.5
+"""The least correlation between a calendar's season and itself a round later."""
 
 
 class SeasonFact(NamedTuple):
@@ -77,12 +80,13 @@ def facts_of(e: Explained) -> Facts:
     trend, t = d.parts.mean[0], d.positions
     group, m, weight = leading(e.posterior)
     top = int(np.argmax(weight))
-    surprise = float(np.sqrt(group.filtered.squares[m, top] / len(e.posterior.observed.positions)))
+    scale = float(np.sqrt(group.filtered.squares[m, top] / len(e.posterior.observed.positions)))
+    surprise = _surprise(group, top) * scale
     indices = {kind: _indices(e, kind) for kind in ("shift", "bend", "outlier")}
     line, slope, jumps, bends = _line(t, trend, indices["shift"], indices["bend"])
     wander = float(np.std(trend - line))
     wandering = wander > LEAST_WANDERING * surprise
-    walk = float(np.sqrt(group.atoms.level_walk[top])) * surprise
+    walk = float(np.sqrt(group.atoms.level_walk[top])) * scale
     back = np.exp if d.log else np.asarray
     return Facts(
         log=d.log,
@@ -90,7 +94,8 @@ def facts_of(e: Explained) -> Facts:
         seasons=tuple(_season(e, k) for k in range(len(d.seasons)) if _clear(e, k, surprise)),
         wandering=wandering,
         wander_share=_share(trend - line, e),
-        trending=_trending(t, slope, surprise, walk if wandering else 0.0),
+        trending=_trending(t, slope, surprise, walk if wandering else 0.0)
+        and (bool(jumps or bends) or slope * float(trend[-1] - trend[0]) > 0),
         slope=slope,
         start=float(back(trend[0])),
         end=float(back(trend[-1])),
@@ -101,6 +106,15 @@ def facts_of(e: Explained) -> Facts:
         bends=bends,
         outliers=tuple(indices["outlier"]),
     )
+
+
+def _surprise(group: Group, top: int) -> float:
+    """Returns the deviation of what a step brings, in scales: one, and what a season forgets until it comes again."""
+    a, brought = group.atoms, 1.0
+    for season in group.seasons:
+        steps = season.length if season.single else 1.0
+        brought += float(a.season_walk[top] * steps + a.season_prior[top] * (1 - a.season_memory[top] ** (2 * steps)))
+    return float(np.sqrt(brought))
 
 
 def _indices(e: Explained, kind: str) -> list[int]:
@@ -142,7 +156,16 @@ def _clear(e: Explained, k: int, surprise: float) -> bool:
     """Returns whether the effects of a season are more than what noise makes of none."""
     part, effects = e.parts.parts.mean[1 + k], e.parts.seasons[k].effects
     by_chance = surprise**2 * max(1, effects - 1) / len(e.posterior.observed.positions)
-    return float(np.var(part)) > LEAST_SEASON_RATIO * by_chance
+    return float(np.var(part)) > LEAST_SEASON_RATIO * by_chance and _repeats(e, k)
+
+
+def _repeats(e: Explained, k: int) -> bool:
+    """Returns whether a calendar's season is alike from one round to the next; one that is forgotten is but noise."""
+    season, part = e.parts.seasons[k], e.parts.parts.mean[1 + k]
+    lag = int(season.length)
+    if not season.single or len(part) <= 2 * lag:
+        return True
+    return float(np.corrcoef(part[lag:], part[:-lag])[0, 1]) > LEAST_ALIKE
 
 
 def _season(e: Explained, k: int) -> SeasonFact:
@@ -155,7 +178,7 @@ def _season(e: Explained, k: int) -> SeasonFact:
     weight = [
         e.posterior.weight[:, starts[g] : starts[g + 1]].sum()
         for g, group in enumerate(e.posterior.groups)
-        if season in group.seasons
+        if any(s.length == season.length for s in group.seasons)
     ]
     group, _, of_atoms = leading(e.posterior)
     moving = (group.atoms.season_walk > 0) | (group.atoms.season_memory < 1)

@@ -1,11 +1,13 @@
 """Facts of a series in plain English: shared parts first, with their probabilities; plain numbers; each thing once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from wakesleep.domains.timeseries.explain.explained import Explained
 from wakesleep.domains.timeseries.explain.facts import Facts, SeasonFact, facts_of
+from wakesleep.domains.timeseries.statespace.changes import Change
+from wakesleep.domains.timeseries.statespace.inference import Inferred
 
 SEASON_NAMES = {
     ("quarter", 4): "yearly",
@@ -32,8 +34,8 @@ MOST_OUTLIERS_NAMED = 5
 def sentences(e: Explained) -> list[str]:
     """Returns the sentences of an explained series."""
     f = facts_of(e)
-    said = [*_trend(e, f), *(_season(e, f, s) for s in f.seasons), *_changes(e, f), *_echo(e, f), _noise(f)]
-    return list(dict.fromkeys(said))
+    said = [*_trend(e, f), *(_season(e, f, s) for s in f.seasons), *_changes(e, f), *_ending(e), *_echo(e, f)]
+    return list(dict.fromkeys([*said, _noise(f)]))
 
 
 def plain(number: float) -> str:
@@ -92,7 +94,7 @@ def _season(e: Explained, f: Facts, s: SeasonFact) -> str:
     calendar = s.length in e.series.seasons
     other = f"A season of {s.length:g} steps" if calendar else f"A cycle of about {plain(s.length)} {e.series.unit}s"
     name = f"A {named} season" if named else other
-    when = [f"{word} in {_phase(e, i, s.length)} ({sign}{_change(size, f.log)})" for word, i, size, sign in (
+    when = [f"{word} {_phase(e, i, s.length)} ({sign}{_change(size, f.log)})" for word, i, size, sign in (
         ("highest", s.high, s.high_effect, "+" if s.high_effect > 0 else "-"),
         ("lowest", s.low, s.low_effect, "+" if s.low_effect > 0 else "-"),
     )]  # fmt: skip
@@ -102,18 +104,18 @@ def _season(e: Explained, f: Facts, s: SeasonFact) -> str:
 
 
 def _phase(e: Explained, index: int, length: float | int) -> str:
-    """Returns a place in a season in words, such as July, Monday or step 3."""
+    """Returns a place in a season in words, such as in July, on Monday or in step 3."""
     position = e.parts.positions[index]
     unit, when = e.series.unit, e.series.time_at(np.array([position]))[0]
     if unit == "month" and length == 12:
-        return MONTHS[int(when.astype("datetime64[M]").astype(int)) % 12]
+        return "in " + MONTHS[int(when.astype("datetime64[M]").astype(int)) % 12]
     if unit == "day" and length in (5, 7):
-        return DAYS[(int(when.astype("datetime64[D]").astype(int)) + 3) % 7]
+        return "on " + DAYS[(int(when.astype("datetime64[D]").astype(int)) + 3) % 7]
     if unit == "hour" and length == 24:
-        return f"hour {str(when)[11:13]}"
+        return f"at {str(when)[11:13]}:00"
     if unit == "quarter" and length == 4:
-        return f"quarter {e.series.label(position)[-1]}"
-    return f"step {round(position) % length + 1}" if unit == "step" else e.series.label(position)
+        return f"in quarter {e.series.label(position)[-1]}"
+    return f"in step {round(position) % length + 1}" if unit == "step" else f"in {e.series.label(position)}"
 
 
 def _changes(e: Explained, f: Facts) -> Iterator[str]:
@@ -130,6 +132,22 @@ def _changes(e: Explained, f: Facts) -> Iterator[str]:
         more = len(named) - MOST_OUTLIERS_NAMED
         count = "One outlier" if len(named) == 1 else f"{len(named)} outliers"
         yield f"{count}: {', '.join(named[:MOST_OUTLIERS_NAMED])}{f' and {more} more' if more > 0 else ''}."
+
+
+def _ending(e: Explained) -> Iterator[str]:
+    """Yields that the last values have several readings, where they do."""
+    every = (e.inferred, *e.inferred.others)
+    if len(every) == 1:
+        return
+    late = {c.place for one in every for c in one.changes} - {c.place for c in _shared(every)}
+    level = sum(one.probability for one in every if any(c.kind == "shift" and c.place in late for c in one.changes))
+    which = "the last value is an outlier or begins" if len(late) == 1 else "the last values are outliers or begin"
+    yield f"Whether {which} a new level (probability {percent(level)}) is not settled: the forecast allows for both."
+
+
+def _shared(every: Sequence[Inferred]) -> set[Change]:
+    """Returns the changes that all readings have."""
+    return set(every[0].changes).intersection(*(one.changes for one in every[1:]))
 
 
 def _echo(e: Explained, f: Facts) -> Iterator[str]:

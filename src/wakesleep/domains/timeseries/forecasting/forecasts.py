@@ -110,7 +110,12 @@ def steps_of(series: Series, horizon: int | None, until: str | None) -> int:
 
 
 def forecast_all(
-    every: Sequence[Series], horizon: int | None, until: str | None, levels: Sequence[int], report: Report
+    every: Sequence[Series],
+    horizon: int | None,
+    until: str | None,
+    levels: Sequence[int],
+    report: Report,
+    combine: Sequence[str] = (),
 ) -> Forecasts:
     """Returns the forecasts of series; one that cannot be explained is told apart, unless all are such."""
     from wakesleep.domains.timeseries.explain import explain_series
@@ -124,7 +129,7 @@ def forecast_all(
         except Refusal as why:
             refused.append(str(why))
             continue
-        ahead = explained.forecast(horizon=steps, levels=tuple(levels))
+        ahead = explained.forecast(horizon=steps, levels=tuple(levels), combine=combine)
         found.append(Forecast(series, tuple(explained.sentences()), ahead))
     if not found:
         raise Refusal(refused[0])

@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 from wakesleep.domains.timeseries.reading.series import Series
+from wakesleep.errors import Refusal
 
 NORMAL_QUANTILE_95 = 1.6448536269514722
 LEAST_DEVIATION_SHARE = 1e-6
@@ -107,26 +108,30 @@ def _repeated(grid: Float[np.ndarray, "t"], season: int) -> Float[np.ndarray, "t
 
 
 def _of_statsforecast(name: str) -> Method:
-    """Returns a model of statsforecast as a method; missing steps are interpolated and its bands read as normal."""
+    """Returns a model of statsforecast as a method; its bands are read as normal."""
 
     def run(split: Split) -> Said:
-        from statsforecast import models
-
-        train = split.train
-        steps = np.arange(0.0, np.floor(train.positions[-1]) + 1)
-        if len(steps) > MOST_EMPTY_STEPS * len(train.positions):
-            raise ValueError("the times are too far apart")
-        there = np.isfinite(train.values)
-        values = np.interp(steps, train.positions[there], train.values[there])
-        horizon = int(np.ceil(split.positions[-1] - steps[-1]))
-        said = getattr(models, name)(season_length=season_of(train)).forecast(values, h=horizon, level=[90])
-        ahead = steps[-1] + np.arange(1, horizon + 1)
-        point, low, high = (
-            np.interp(split.positions, ahead, np.asarray(said[k], float)) for k in ("mean", "lo-90", "hi-90")
-        )
-        return _normal(point, (high - low) / (2 * NORMAL_QUANTILE_95), split)
+        return _normal(*foreseen_by(name, split.train, split.positions), split)
 
     return run
+
+
+def foreseen_by(
+    name: str, train: Series, positions: Float[np.ndarray, "h"]
+) -> tuple[Float[np.ndarray, "h"], Float[np.ndarray, "h"]]:
+    """Returns means and deviations of a model of statsforecast; missing steps of the past are interpolated."""
+    from statsforecast import models
+
+    steps = np.arange(0.0, np.floor(train.positions[-1]) + 1)
+    if len(steps) > MOST_EMPTY_STEPS * len(train.positions):
+        raise Refusal(f"{train.name}: the times are too far apart for {name}.")
+    there = np.isfinite(train.values)
+    values = np.interp(steps, train.positions[there], train.values[there])
+    horizon = int(np.ceil(positions[-1] - steps[-1]))
+    said = getattr(models, name)(season_length=season_of(train)).forecast(values, h=horizon, level=[90])
+    ahead = steps[-1] + np.arange(1, horizon + 1)
+    point, low, high = (np.interp(positions, ahead, np.asarray(said[k], float)) for k in ("mean", "lo-90", "hi-90"))
+    return point, (high - low) / (2 * NORMAL_QUANTILE_95)
 
 
 def _normal(point: Float[np.ndarray, "h"], deviation: Float[np.ndarray, "h"], split: Split) -> Said:

@@ -55,10 +55,10 @@ def explain(asked: Asked) -> Iterator[dict[str, Any]]:
         first = next(stages(_latest(given, LOOKED_AT_FIRST), cycles=season is None))
         said = f"a first look at the latest {LOOKED_AT_FIRST:,} of {count:,} values"
         yield {"said": said, "series": names, **described(first, asked)}
-    for found in stages(given, yearly=is_yearly(given, season), cycles=season is None):
+    for i, found in enumerate(stages(given, yearly=is_yearly(given, season), cycles=season is None)):
         if asked.stopped():
             return
-        said = "shifts and outliers included" if found.changes else "shifts and outliers not yet sought"
+        said = "shifts and outliers included" if i else "shifts and outliers not yet sought"
         yield {"said": said, "series": names, **described(found, asked)}
 
 

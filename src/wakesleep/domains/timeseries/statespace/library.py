@@ -13,6 +13,8 @@ FILE = "library.npz"
 KIND_OF_SEASON = {12: "month", 4: "quarter", 1: "year"}
 KIND_OF_UNIT = {"year": "year", "quarter": "quarter", "month": "month"}
 NUMBERS_OF_AN_ATOM = 10
+STEPS_A_ROUND = 12
+"""Atoms of seasons and cycles of any length are kept as those of this many steps, and stretched."""
 
 
 @dataclass(frozen=True)
@@ -21,10 +23,18 @@ class Library:
 
     atoms: Atoms
     log_prior: Float[np.ndarray, "2 a"]
+    width: float = 1.0
+    """By which the scales of predictions are multiplied: a coarsened posterior mixes more than it should."""
 
     def take(self, which: np.ndarray) -> "Library":
         """Returns a part of the library."""
-        return Library(self.atoms.take(which), self.log_prior[:, which])
+        return Library(self.atoms.take(which), self.log_prior[:, which], self.width)
+
+    def stretched(self, length: float) -> "Library":
+        """Returns the library with seasons as slow for each round as they are, for rounds of another length."""
+        slower = STEPS_A_ROUND / length
+        walk, memory = self.atoms.season_walk * slower, self.atoms.season_memory**slower
+        return replace(self, atoms=replace(self.atoms, season_walk=walk, season_memory=memory))
 
 
 def equal(atoms: Atoms) -> Library:
@@ -34,10 +44,10 @@ def equal(atoms: Atoms) -> Library:
 
 @cache
 def shipped(kind: str) -> Library:
-    """Returns the library of a kind of series: year, quarter, month or step."""
+    """Returns the library of a kind of series: year, quarter, month, step, or a cycle beside the latter."""
     with np.load(str(files(__package__) / FILE)) as file:
-        table = file[kind].astype(float)
-    return Library(unstacked(table[:NUMBERS_OF_AN_ATOM]), table[NUMBERS_OF_AN_ATOM:])
+        table, width = file[kind].astype(float), float(file[f"{kind}_width"])
+    return Library(unstacked(table[:NUMBERS_OF_AN_ATOM]), table[NUMBERS_OF_AN_ATOM:], width)
 
 
 def library_for(unit: str, seasons: tuple[float | int, ...]) -> Library:
@@ -52,12 +62,7 @@ def library_for(unit: str, seasons: tuple[float | int, ...]) -> Library:
     if known or not seasons:
         return shipped(known or "step")
     months, steps = shipped("month"), shipped("step")
-    seasonal = months.take(months.atoms.seasonal)
-    slower = 12 / min(seasons)
-    stretched = replace(
-        seasonal.atoms,
-        season_walk=seasonal.atoms.season_walk * slower,
-        season_memory=seasonal.atoms.season_memory**slower,
-    )
-    atoms = np.concatenate([steps.atoms.stacked(), stretched.stacked()], axis=1)
-    return Library(unstacked(atoms), np.concatenate([steps.log_prior, seasonal.log_prior], axis=1))
+    seasonal = months.take(months.atoms.seasonal).stretched(min(seasons))
+    atoms = np.concatenate([steps.atoms.stacked(), seasonal.atoms.stacked()], axis=1)
+    log_prior = np.concatenate([steps.log_prior, seasonal.log_prior], axis=1)
+    return Library(unstacked(atoms), log_prior, max(months.width, steps.width))

@@ -1,6 +1,7 @@
 """A mixture of Student distributions of the values or of their logarithms, at each of several times."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,6 +76,20 @@ class Mixture:
 
     def _back(self, seen: np.ndarray) -> np.ndarray:
         return np.where(self.log, np.exp(np.minimum(seen, LARGEST_LOG) * self.log), seen)
+
+
+def mixed(parts: Sequence[tuple[float, Mixture]]) -> Mixture:
+    """Returns the mixture of mixtures with some weights; all have the same times and degrees of freedom."""
+    if len(parts) == 1:
+        return parts[0][1]
+    total = sum(share for share, _ in parts)
+    return replace(
+        parts[0][1],
+        weight=np.concatenate([share / total * m.weight for share, m in parts]),
+        mean=np.hstack([m.mean for _, m in parts]),
+        scale=np.hstack([m.scale for _, m in parts]),
+        log=np.concatenate([m.log for _, m in parts]),
+    )
 
 
 _TABLES: dict[float, tuple[np.ndarray, np.ndarray]] = {}

@@ -39,7 +39,7 @@ def _futures(
 ) -> Float[np.ndarray, "p h"]:
     """Returns one future for each pair of a form and an atom of a group."""
     n, count = len(posterior.observed.positions), len(places)
-    atoms, states = _drawn_states(group, form, places, n, rng)
+    atoms, states = _drawn_states(group, form, places, n, posterior.width, rng)
     scale, state = states
     rows, clock = Rows(group.seasons, positions), Clock(atoms)
     last, out = posterior.observed.positions[-1], np.empty((count, len(positions)))
@@ -52,11 +52,11 @@ def _futures(
 
 
 def _drawn_states(
-    group: Group, form: np.ndarray, places: np.ndarray, n: int, rng: np.random.Generator
+    group: Group, form: np.ndarray, places: np.ndarray, n: int, width: float, rng: np.random.Generator
 ) -> tuple[Atoms, tuple[np.ndarray, np.ndarray]]:
     """Returns the atoms, a scale drawn for each from its posterior, and states drawn at the last value."""
     squares = group.filtered.squares[form, places]
-    scale = np.sqrt(squares / rng.chisquare(n, len(places)))
+    scale = width * np.sqrt(squares / rng.chisquare(n, len(places)))
     drawn: list[np.ndarray] = [np.empty(0)] * len(places)
     atoms: list[Atoms] = [group.atoms] * len(places)
     for known, members, state in group.filtered.states:

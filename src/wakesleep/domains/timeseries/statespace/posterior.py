@@ -1,7 +1,7 @@
 """The posterior over atoms for a series: every atom of a library weighed exactly, and what the mixture predicts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -35,6 +35,16 @@ class Group:
     filtered: Filtered
     log_prior: Float[np.ndarray, "2 a"]
 
+    def joined(self, other: "Group") -> "Group":
+        """Returns the atoms of two groups of the same seasons as one."""
+        shift, (a, b) = len(self.atoms), (self.filtered, other.filtered)
+        moved = [(places + shift, atoms, state) for places, atoms, state in b.states]
+        filtered = Filtered(
+            np.hstack([a.log_likelihood, b.log_likelihood]), np.hstack([a.squares, b.squares]), a.states + moved
+        )
+        prior = np.hstack([self.log_prior, other.log_prior])
+        return Group(self.seasons, joined([self.atoms, other.atoms]), filtered, prior)
+
 
 @dataclass(frozen=True)
 class Posterior:
@@ -49,6 +59,8 @@ class Posterior:
     weight: Float[np.ndarray, "m a"]
     """Coarsened posterior weights, which sum to one."""
     least: float = -np.inf
+    width: float = 1.0
+    """By which the scales of predictions are multiplied."""
 
     @property
     def atoms(self) -> Atoms:
@@ -82,7 +94,8 @@ class Posterior:
             ahead = predict(group.filtered, places, self.observed.positions[-1], positions, group.seasons)
             for m, log in enumerate(self.logs):
                 mine = weight[m, places] >= least_weight
-                scale = np.sqrt(ahead.variance[:, mine] * group.filtered.squares[m, places[mine]] / n)
+                squares = group.filtered.squares[m, places[mine]]
+                scale = self.width * np.sqrt(ahead.variance[:, mine] * squares / n)
                 logs = np.full(mine.sum(), log)
                 found[m].append(Mixture(weight[m, places[mine]], ahead.mean[:, m, mine], scale, logs, float(n)))
         return [member for of_form in found for member in of_form]
@@ -102,21 +115,35 @@ def weigh(
     lengths: Sequence[float | int],
     least: float = -np.inf,
     point_worth: float = POINT_WORTH,
+    beside: Sequence[tuple[tuple[Season, ...], Library]] = (),
 ) -> Posterior:
     """Returns the posterior over the atoms of a library, with every set of the given seasons for seasonal ones.
 
-    weight = p(z) p(x | z)^w, with w the worth of a point.
+    weight = p(z) p(x | z)^w, with w the worth of a point. `beside` are further seasons with libraries of their own.
     """
     seasons = [season_of(length, observed.positions) for length in lengths]
     sets = [chosen for k in range(1, len(seasons) + 1) for chosen in combinations(seasons, k)]
     plain, seasonal = (library.take(library.atoms.seasonal == s) for s in (False, True))
-    wanted = [((), plain), *((chosen, seasonal) for chosen in sets)]
-    groups = tuple(_group(observed, *each) for each in wanted if len(each[1].atoms))
-    prior = np.concatenate([g.log_prior - np.log(max(1, len(sets))) * bool(g.seasons) for g in groups], axis=1)
+    shared = replace(seasonal, log_prior=seasonal.log_prior - np.log(max(1, len(sets))))
+    wanted = [((), plain), *((chosen, shared) for chosen in sets), *beside]
+    groups = tuple(filtered_group(observed, *each) for each in wanted if len(each[1].atoms))
+    return compare(observed, logs, groups, least, library.width, point_worth)
+
+
+def compare(
+    observed: Observed,
+    logs: tuple[bool, ...],
+    groups: tuple[Group, ...],
+    least: float,
+    width: float,
+    point_worth: float = POINT_WORTH,
+) -> Posterior:
+    """Returns the posterior over the atoms of groups that were filtered."""
+    prior = np.concatenate([g.log_prior for g in groups], axis=1)
     jacobian = np.array([observed.values[m].sum() if log else 0.0 for m, log in enumerate(logs)])
     likelihood = np.concatenate([g.filtered.log_likelihood for g in groups], axis=1) - jacobian[:, None]
     tempered = prior[: len(logs)] + likelihood * point_worth
-    return Posterior(observed, logs, groups, likelihood, _shares(tempered, logs), least)
+    return Posterior(observed, logs, groups, likelihood, _shares(tempered, logs), least, width)
 
 
 def _shares(tempered: Float[np.ndarray, "m a"], logs: tuple[bool, ...]) -> Float[np.ndarray, "m a"]:
@@ -129,7 +156,7 @@ def _shares(tempered: Float[np.ndarray, "m a"], logs: tuple[bool, ...]) -> Float
     return weight * share[:, None]
 
 
-def _group(observed: Observed, seasons: tuple[Season, ...], library: Library) -> Group:
+def filtered_group(observed: Observed, seasons: tuple[Season, ...], library: Library) -> Group:
     """Returns the atoms of a group filtered; of a long series only the best on its latest points."""
     if len(observed.positions) > 2 * SCREENED_POINTS and len(library.atoms) > SCREENED_ATOMS:
         screened = filter_atoms(library.atoms, observed.latest(SCREENED_POINTS), seasons).log_likelihood.max(axis=0)

@@ -1,8 +1,11 @@
 """The prior p(z) over atoms: a broad one to begin with, and redrawing from what explained series."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from wakesleep.domains.timeseries.statespace.atoms import NAMES, Atoms, joined, normalised, unstacked
+from wakesleep.domains.timeseries.statespace.library import STEPS_A_ROUND
 
 LEAST_NOISE = 1e-3
 """The least variance of noise, relative to the innovations."""
@@ -45,17 +48,35 @@ def broad(rng: np.random.Generator, count: int, season: int) -> Atoms:
     )
 
 
-def redraw(rng: np.random.Generator, atoms: Atoms, share: np.ndarray, count: int, season: int) -> Atoms:
+Source = Callable[[np.random.Generator, int], Atoms]
+"""Draws atoms of which parts are taken."""
+
+
+def of_season(season: int) -> Source:
+    """Returns the broad prior of series with a season of that many steps, 1 for none."""
+    return lambda rng, count: broad(rng, count, season)
+
+
+def cyclic(rng: np.random.Generator, count: int) -> Atoms:
+    """Returns atoms that all have a cycle, of any strength, fixed or forgotten within some rounds of it."""
+    table = dict(zip(NAMES, broad(rng, count, 1).stacked(), strict=True))
+    table["season_prior"] = np.exp(rng.uniform(-2, 6, count))
+    forgotten = np.exp(-np.exp(rng.uniform(-4, 1.5, count)) / STEPS_A_ROUND)
+    table["season_memory"] = np.where(rng.random(count) < 0.2, 1.0, forgotten)
+    return normalised(Atoms(**table))
+
+
+def redraw(rng: np.random.Generator, atoms: Atoms, share: np.ndarray, count: int, source: Source) -> Atoms:
     """Returns atoms drawn near those that explained the series; `share` is the mean posterior of each.
 
     This is the sleep phase's model: p(z) is the kernel density of what wake found, with structures toggled at times.
     """
     new = round(FRESH * count)
     drawn = atoms.take(rng.choice(len(atoms), count - new, p=share / share.sum()))
-    return normalised(joined([_moved(rng, drawn, season), broad(rng, new, season)]))
+    return normalised(joined([moved(rng, drawn, source), source(rng, new)]))
 
 
-def _moved(rng: np.random.Generator, atoms: Atoms, season: int) -> Atoms:
+def moved(rng: np.random.Generator, atoms: Atoms, source: Source, toggled: float = TOGGLED) -> Atoms:
     """Returns the atoms with their numbers moved a little, and a part of some exchanged for a fresh one."""
     table, count = atoms.stacked(), len(atoms)
     by = lambda: np.exp(rng.normal(0.0, JITTER, count))  # noqa: E731
@@ -68,10 +89,10 @@ def _moved(rng: np.random.Generator, atoms: Atoms, season: int) -> Atoms:
     table[NAMES.index("echo")] = np.tanh(
         np.arctanh(np.clip(echo, -0.99, 0.99)) + (echo != 0) * rng.normal(0, 0.2, count)
     )
-    fresh = broad(rng, count, season).stacked()
+    fresh = source(rng, count).stacked()
     part = rng.choice(len(PARTS), count)
     for i, names in enumerate(PARTS.values()):
-        where = (rng.random(count) < TOGGLED) & (part == i)
+        where = (rng.random(count) < toggled) & (part == i)
         for name in names:
             row = NAMES.index(name)
             table[row] = np.where(where, fresh[row], table[row])

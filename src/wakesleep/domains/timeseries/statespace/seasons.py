@@ -17,11 +17,13 @@ class Season:
 
     length: float | int
     single: bool
+    harmonics: int = MOST_HARMONICS
+    """Sines and cosines, where the effects are not single."""
 
     @property
     def effects(self) -> int:
         """Returns the number of states."""
-        return int(self.length) if self.single else 2 * min(MOST_HARMONICS, max(1, int(self.length // 2)))
+        return int(self.length) if self.single else 2 * min(self.harmonics, max(1, int(self.length // 2)))
 
     def row(self, positions: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n s"]:
         """Returns how much of each effect each time observes; the squares of a row sum to one."""
@@ -36,3 +38,8 @@ def season_of(length: float | int, positions: Float[np.ndarray, "n"]) -> Season:
     """Returns the season of that many steps in the form that suits the times."""
     whole = length == int(length) and bool(np.all(positions == np.round(positions)))
     return Season(length, whole and length <= MOST_SINGLE_EFFECTS)
+
+
+def cycle_of(length: float) -> Season:
+    """Returns a cycle: one sine and cosine, whose forgotten effects are a damped rotation, an AR(2) of that period."""
+    return Season(length, False, 1)
