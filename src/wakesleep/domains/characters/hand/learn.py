@@ -43,12 +43,13 @@ def first_hand() -> Hand:
 
 def learn(hand: Hand, images: Int8[np.ndarray, "n y x"], programs: list[Program], strokes: int, seed: int = 0) -> Hand:
     """Returns the hand with the highest penalised likelihood of the images and their programs."""
-    ordered = [best_order(hand.prior, p) for p in programs]
-    return Hand(_prior(hand.prior, ordered, strokes, np.random.default_rng(seed)), _nib(hand.nib, images, programs))
+    prior = learn_prior(hand.prior, programs, strokes, np.random.default_rng(seed))
+    return Hand(prior, _nib(hand.nib, images, programs))
 
 
-def _prior(before: Prior, programs: list[Program], strokes: int, rng: np.random.Generator) -> Prior:
-    """Returns the prior that fits the programs."""
+def learn_prior(before: Prior, programs: list[Program], strokes: int, rng: np.random.Generator) -> Prior:
+    """Returns the prior that fits the programs, each in the order that is most probable before."""
+    programs = [best_order(before, p) for p in programs]
     pens = [pen for p in programs for pen in p]
     arcs = [np.column_stack([np.diff(p.knots, axis=0), p.bends]) for p in pens]
     bank = _bank(arcs, strokes, rng)
