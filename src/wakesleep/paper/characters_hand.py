@@ -15,6 +15,7 @@ from wakesleep.domains.characters.hand.explanation import explain_image
 from wakesleep.domains.characters.hand.fit import Hand
 from wakesleep.domains.characters.hand.train import train
 from wakesleep.paper.characters_baselines import BASELINES
+from wakesleep.paper.paired import pack
 from wakesleep.paper.results import Row, complete
 
 BACKGROUND_ALPHABETS = 30
@@ -90,13 +91,15 @@ def shipped(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
 
     def compute(cell: Row) -> Row:
         if cell["model"] == "hand":
-            return _scored(files.load(HAND), test)
+            new = whole.alphabet[[split.drawers[i] for i in some]] >= BACKGROUND_ALPHABETS
+            return _scored(files.load(HAND), test, new)
         train_images, tuning = whole.images(split.train), whole.images(split.tuning[::5])
         nats = BASELINES[cell["model"]](train_images, tuning, test)
-        return {"bits_per_pixel": round(float(nats.mean()) * NATS_TO_BITS_PER_PIXEL, 4)} | _spread(nats)
+        bits = round(float(nats.mean()) * NATS_TO_BITS_PER_PIXEL, 4)
+        return {"bits_per_pixel": bits} | _spread(nats) | {"items": {"nll": pack(nats)}}
 
     cells = [{"model": name, "split": "heldout", "steps": 1} for name in ("hand", *BASELINES)]
-    return complete(output / "characters-shipped.json", asdict(plan), cells, compute, report)
+    return complete(output / "characters-shipped.json", {"images": plan.images}, cells, compute, report)
 
 
 def _spread(nats: np.ndarray) -> Row:
@@ -104,8 +107,11 @@ def _spread(nats: np.ndarray) -> Row:
     return {"error": round(float(nats.std() / np.sqrt(len(nats))) * NATS_TO_BITS_PER_PIXEL, 4), "images": len(nats)}
 
 
-def _scored(hand: Hand, images: np.ndarray) -> Row:
-    """Returns bits a pixel by the importance bound and both overlaps of the best program, with their deciles."""
+def _scored(hand: Hand, images: np.ndarray, new: np.ndarray) -> Row:
+    """Returns bits a pixel by the importance bound and both overlaps of the best program, with their deciles.
+
+    `new` are the drawings of alphabets that the hand was not trained on.
+    """
     nats, exact, tolerant, arcs = [], [], [], []
     for x in images:
         one = explain_image(hand, x)
@@ -119,6 +125,8 @@ def _scored(hand: Hand, images: np.ndarray) -> Row:
     found |= {"overlap_exact": round(float(np.mean(exact)), 4), "arcs": round(float(np.mean(arcs)), 2)}
     shares = np.linspace(0.1, 0.9, 9)
     bits = np.array(nats) * NATS_TO_BITS_PER_PIXEL
+    found |= {"bits_new_alphabets": round(float(bits[new].mean()), 4), "digest": files.card(HAND).get("digest", "")}
+    found |= {"items": {"nll": pack(np.array(nats))}}
     for name, values in (("bits", bits), ("overlap", tolerant), ("overlap_exact", exact)):
         found[f"{name}_deciles"] = [round(float(v), 3) for v in np.quantile(values, shares)]
     return found

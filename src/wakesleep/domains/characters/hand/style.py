@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Int8
+from jaxtyping import Int8
 
 from wakesleep.domains.characters.hand import pictures
 from wakesleep.domains.characters.hand.dream import draw_program
@@ -119,7 +119,8 @@ def inventions(
         programs += [f.program for f in search(hand, x, 1, seed)[:1]]
         report(Standing(i + 1, len(images), name))
     prior = style(hand.prior, programs, rng)
-    new = [_within(prior, rng) for _ in range(number)]
+    sizes = sorted(_size(p) for p in programs)
+    new = [_within(prior, rng, (sizes[0], sizes[-1])) for _ in range(number)]
     shown = images[:: max(len(images) // COLUMNS, 1)][:COLUMNS]
     note = f"{number} new character{'s' * (number > 1)} in the style of {len(images)} drawings"
     return NewDrawings([(note, shown, new)], note)
@@ -131,14 +132,18 @@ def style(prior: Prior, programs: list[Program], rng: np.random.Generator) -> Pr
     return learn_prior(prior, [*programs, *dreams], MOST_STYLE_STROKES, rng)
 
 
-def _within(prior: Prior, rng: np.random.Generator) -> Program:
-    """Draws a program that lies on the canvas; what runs off it is drawn again."""
+def _within(prior: Prior, rng: np.random.Generator, sizes: tuple[float, float] = (0.0, np.inf)) -> Program:
+    """Draws a program that lies on the canvas and has such a size; any other is drawn again."""
     for _ in range(MOST_TRIES):
         program = draw_program(prior, rng)
-        if is_possible(program) and _inside(inked(program)):
+        points = inked(program)
+        inside = (points > MARGIN_PIXELS).all() and (points < SIDE - MARGIN_PIXELS).all()
+        if is_possible(program) and inside and sizes[0] <= _size(program) <= sizes[1]:
             return program
     raise Refusal("No new character of this style fits on the canvas.")
 
 
-def _inside(points: Float[np.ndarray, "n 2"]) -> bool:
-    return bool((points > MARGIN_PIXELS).all() and (points < SIDE - MARGIN_PIXELS).all())
+def _size(program: Program) -> float:
+    """Returns the longer side of a drawing's frame."""
+    points = inked(program)
+    return float((points.max(axis=0) - points.min(axis=0)).max())
