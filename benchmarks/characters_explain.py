@@ -48,7 +48,11 @@ def measure(name: str) -> dict:
         start = time.process_time()
         explain_image(hand, read_image(EXAMPLES / name))
         warm.append(time.process_time() - start)
-    return {"drawing": name, "cold_cpu_s": round(statistics.median(cold), 2), "warm_cpu_s": round(statistics.median(warm), 2)}
+    return {
+        "drawing": name,
+        "cold_cpu_s": round(statistics.median(cold), 2),
+        "warm_cpu_s": round(statistics.median(warm), 2),
+    }
 
 
 def peak(who: int) -> int:

@@ -47,9 +47,7 @@ class NewDrawings(Explanation):
 
     def rows(self, most: int = 5) -> Rows:
         """Returns the new drawings of each row in words and in numbers."""
-        return [
-            {"name": name, "new": [_row(p) for p in programs[:most]]} for name, _, programs in self.given
-        ]
+        return [{"name": name, "new": [_row(p) for p in programs[:most]]} for name, _, programs in self.given]
 
     def table(self, most: int = 5, width: int = 80) -> list[Table]:
         """Returns one table: a line for each pen stroke of each new drawing."""
@@ -113,7 +111,9 @@ def inventions(
 ) -> NewDrawings:
     """Returns new characters, drawn from a prior that is learned from the strokes of some drawings."""
     if len(images) < LEAST_STYLE_DRAWINGS:
-        raise Refusal(f"A style is learned from at least {LEAST_STYLE_DRAWINGS} drawings, but {len(images)} were given.")
+        raise Refusal(
+            f"A style is learned from at least {LEAST_STYLE_DRAWINGS} drawings, but {len(images)} were given."
+        )
     rng, programs = np.random.default_rng(seed), []
     for i, (x, name) in enumerate(zip(images, names, strict=True)):
         programs += [f.program for f in search(hand, x, 1, seed)[:1]]
