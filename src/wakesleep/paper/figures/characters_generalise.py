@@ -63,8 +63,8 @@ def table_paired(folder: Path) -> str:
 
 
 def _difference(first: list[Row], second: list[Row], split: str) -> str:
-    items = [[unpack(r["items"]["nll"]) for r in rows if r["split"] == split] for rows in (first, second)]
-    found = paired(*items, resamples=2000)
+    one, two = ([unpack(r["items"]["nll"]) for r in rows if r["split"] == split] for rows in (first, second))
+    found = paired(one, two, resamples=2000)
     mean, low, high = (v / NATS_PER_BIT_A_PIXEL for v in found)
     return f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]"
 

@@ -6,6 +6,7 @@ the strokes of some dreams, so that a few drawings shift it and many decide it.
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int8
@@ -64,7 +65,7 @@ class NewDrawings(Explanation):
 
         from wakesleep.domains.figures import save
 
-        cells = [[*images, *programs] for _, images, programs in self.given]
+        cells: list[list[Any]] = [[*images, *programs] for _, images, programs in self.given]
         lines = [row[i : i + COLUMNS] for row in cells for i in range(0, len(row), COLUMNS)]
         figure = Figure(figsize=(COLUMNS, 1.05 * len(lines)), layout="constrained")
         for axes, line in zip(figure.subplots(len(lines), COLUMNS, squeeze=False), lines, strict=True):
