@@ -33,8 +33,8 @@ def table_shipped(folder: Path) -> str:
         f"{hand['images']} drawings by people of whom the hand saw none; it learned from 300 drawings. The baselines "
         "learned from 500, each by another person than the drawing of its character that is scored. On alphabets "
         f"that the hand did not see it has {hand['bits_new_alphabets']:.3f} bits. ±: the standard error over "
-        f"drawings. Of a hundred drawings by the hand, the tenth best has {tenth['bits'][0]:.2f} bits and the tenth worst "
-        f"{tenth['bits'][-1]:.2f}; the tenth lowest overlaps are {tenth['overlap'][0]:.2f} and, exactly, "
+        f"drawings. Of a hundred drawings by the hand, the tenth best has {tenth['bits'][0]:.2f} bits and the "
+        f"tenth worst {tenth['bits'][-1]:.2f}; the tenth lowest overlaps are {tenth['overlap'][0]:.2f} and, exactly, "
         f"{tenth['overlap_exact'][0]:.2f}. The hand uses {hand['arcs']:.1f} arcs a drawing."
     )
     return f"{markdown(head, rows)}\n\n{said}"
