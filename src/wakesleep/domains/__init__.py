@@ -32,6 +32,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "check": ("strings.table.commands", "Check every row of a table against a contract"),
     "compare": ("strings.table.commands", "Compare two tables"),
     "export": ("strings.table.commands", "Export a contract to another tool"),
+    "redraw": ("characters.commands", "Draw new examples of a drawing, as a hand would vary it."),
+    "invent": ("characters.commands", "Draw new characters in the style of some drawings."),
 }
 """The verbs that built-in domains bring to the command line: the module that defines each, and its help.
 

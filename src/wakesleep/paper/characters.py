@@ -21,6 +21,7 @@ from wakesleep.domains.characters.evaluator import SIDE
 from wakesleep.paper.cells import every_cell, train_cell
 from wakesleep.paper.results import Row, complete
 
+NATS_PER_BIT_A_PIXEL = SIDE * SIDE * float(np.log(2))
 # The paper's table: bits a pixel, on the authors' own reduction of the images and on the images trained on.
 PAPER = {
     "RWS": {3: 0.363, 5: 0.348, 10: 0.333, 20: 0.324, 40: 0.322},
@@ -136,7 +137,7 @@ def _remembered(state: State, data: Observations, curve: list[tuple[int, float]]
 
 def bits(log_p: float) -> float:
     """Returns bits a pixel of an image from its log-likelihood in nats."""
-    return float(-log_p / (SIDE * SIDE * np.log(2)))
+    return float(-log_p / NATS_PER_BIT_A_PIXEL)
 
 
 EXPERIMENTS = {"characters": reproduce, "characters-alphabets": reproduce_alphabets}

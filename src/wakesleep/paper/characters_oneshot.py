@@ -1,6 +1,7 @@
 """One-shot classification of Omniglot's 20 runs: which of 20 characters, each seen once, is drawn again?
 
-The strokes of a training image are deformed to meet those of a test image, and the other way round.
+The strokes of a training image are deformed to meet those of a test image, and the other way round. Strokes are read
+off the drawings as they were made, at 105 x 105 pixels; each test image is classified by itself.
 """
 
 from collections.abc import Callable
@@ -8,16 +9,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Int, Int8
+from jaxtyping import Bool, Int
 
 from wakesleep.data import downloads
 from wakesleep.domains.characters import omniglot
-from wakesleep.domains.characters.drawings import reduce
-from wakesleep.domains.characters.explain import HAND
-from wakesleep.domains.characters.hand import files
-from wakesleep.domains.characters.hand.fit import Hand
 from wakesleep.domains.characters.hand.match import Shape, match, shape
-from wakesleep.domains.characters.hand.search import search
+from wakesleep.domains.characters.hand.trails import read_off
 from wakesleep.errors import Refusal
 from wakesleep.paper.characters_hand import BACKGROUND_ALPHABETS
 from wakesleep.paper.results import Row, complete
@@ -25,8 +22,6 @@ from wakesleep.paper.results import Row, complete
 RUNS_FILE = "omniglot_oneshot/runs.npz"
 ORIGINAL_SIDE = 105
 WAYS = 20
-TRACES, ROUNDS = 3, 0
-"""The search for the strokes of an image; strokes need not be the best ones to be matched."""
 NO_LETTERS = "Braille"
 """An alphabet of dots, which is left out of practice: there are no strokes to match."""
 PUBLISHED = {
@@ -37,7 +32,7 @@ PUBLISHED = {
     "DooD (no strokes seen)": 0.735,
     "modified Hausdorff distance": 0.612,
 }
-Run = tuple[Int8[np.ndarray, "c y x"], Int8[np.ndarray, "t y x"], Int[np.ndarray, "t"]]
+Run = tuple[Bool[np.ndarray, "c y x"], Bool[np.ndarray, "t y x"], Int[np.ndarray, "t"]]
 """Training images, test images, and the training image of each test image's class."""
 
 
@@ -48,7 +43,7 @@ class Plan:
     steps: int = 1
     seeds: int = 1
     runs: int = 20
-    practice_runs: int = 6
+    practice_runs: int = 14
     """Runs made of background characters, on which settings were chosen."""
 
 
@@ -57,13 +52,12 @@ QUICK = {"characters-oneshot": Plan(runs=1, practice_runs=0)}
 
 
 def oneshot(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """Classifies the official runs and practice runs with the hand that ships; fills characters-oneshot.json."""
-    hand = files.load(HAND)
+    """Classifies the official runs and practice runs; fills characters-oneshot.json."""
     runs = {"official": official_runs()[: plan.runs], "practice": practice_runs(plan.practice_runs)}
     cells = [{"runs": kind, "run": i, "steps": 1} for kind in runs for i in range(len(runs[kind]))]
 
     def compute(cell: Row) -> Row:
-        right, one_way = classify(hand, runs[cell["runs"]][cell["run"]])
+        right, one_way = classify(runs[cell["runs"]][cell["run"]])
         return {"right": int(right.sum()), "right_one_way": int(one_way.sum()), "of": len(right)}
 
     rows = complete(output / "characters-oneshot-runs.json", asdict(plan), cells, compute, report)
@@ -85,9 +79,9 @@ def _total(rows: list[Row]) -> Row:
 
 
 def official_runs() -> list[Run]:
-    """Returns the 20 runs of the official task, reduced to 28 x 28."""
+    """Returns the 20 runs of the official task."""
     with np.load(downloads.find(RUNS_FILE, _absent), allow_pickle=False) as file:
-        training, test = (_reduced(file[name]) for name in ("training", "test"))
+        training, test = (unpacked(file[name]) for name in ("training", "test"))
         return list(zip(training, test, file["label"].astype(int), strict=True))
 
 
@@ -95,12 +89,13 @@ def _absent(path: Path) -> None:
     raise Refusal(f"The official one-shot runs are not at hand: put {RUNS_FILE} into the folder WAKESLEEP_DATA.")
 
 
-def _reduced(packed: np.ndarray) -> Int8[np.ndarray, "r i y x"]:
-    bits = np.unpackbits(packed, axis=2, count=ORIGINAL_SIDE**2).reshape(*packed.shape[:2], ORIGINAL_SIDE, -1)
-    return np.stack([[reduce(image) for image in run] for run in bits])
+def unpacked(packed: np.ndarray) -> Bool[np.ndarray, "*i y x"]:
+    """Returns drawings of packed bits at their own size."""
+    bits = np.unpackbits(packed, axis=-1, count=ORIGINAL_SIDE**2)
+    return bits.reshape(*packed.shape[:-1], ORIGINAL_SIDE, ORIGINAL_SIDE).astype(bool)
 
 
-def practice_runs(count: int, seed: int = 3) -> list[Run]:
+def practice_runs(count: int, seed: int = 11) -> list[Run]:
     """Returns runs like the official ones, made of background alphabets: 20 characters of one, by two drawers."""
     whole, rng = omniglot.load(), np.random.default_rng(seed)
     large = [a for a in range(BACKGROUND_ALPHABETS) if whole.character[whole.alphabet == a].max() >= WAYS]
@@ -114,22 +109,22 @@ def practice_runs(count: int, seed: int = 3) -> list[Run]:
             [int(np.nonzero(here & (whole.character == c) & (whole.drawer == d))[0][0]) for c in characters]
             for d in drawers
         ]
-        found.append((whole.images(rows[0]), whole.images(rows[1]), np.arange(WAYS)))
+        found.append((unpacked(whole.packed[rows[0]]), unpacked(whole.packed[rows[1]]), np.arange(WAYS)))
     return found
 
 
-def classify(hand: Hand, run: Run) -> tuple[np.ndarray, np.ndarray]:
+def classify(run: Run) -> tuple[np.ndarray, np.ndarray]:
     """Returns which test images get the right class, by matches of both ways and of the training strokes alone."""
     training, test, label = run
-    known, new = ([strokes(hand, x) for x in images] for images in (training, test))
+    known, new = ([strokes(ink) for ink in images] for images in (training, test))
     forward = np.stack([match(known, one) for one in new])
     backward = np.stack([match(new, one) for one in known], axis=1)
     return np.argmax(forward + backward, axis=1) == label, np.argmax(forward, axis=1) == label
 
 
-def strokes(hand: Hand, x: Int8[np.ndarray, "y x"]) -> Shape:
-    """Returns the strokes of an image, found by a short search."""
-    return shape(search(hand, x, 1, traces=TRACES, rounds=ROUNDS)[0].program)
+def strokes(ink: Bool[np.ndarray, "y x"]) -> Shape:
+    """Returns the strokes read off a drawing."""
+    return shape(read_off(ink))
 
 
 EXPERIMENTS = {"characters-oneshot": oneshot}

@@ -11,6 +11,7 @@ EXPERIMENTS = {
     "strings-ablations": "generalise",
     "characters": "characters",
     "characters-alphabets": "characters",
+    "characters-generalise": "characters_generalise",
     "characters-hand": "characters_hand",
     "characters-shipped": "characters_hand",
     "characters-oneshot": "characters_oneshot",

@@ -10,6 +10,7 @@ MODULES = (
     "columns",
     "generalise",
     "characters",
+    "characters_generalise",
     "characters_hand",
     "characters_oneshot",
     "timeseries",

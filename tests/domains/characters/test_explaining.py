@@ -1,10 +1,13 @@
+import hashlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image as Files
+from safetensors.numpy import load_file
 
 from tests.domains.characters.hands import HOUSE_IMAGE, PLUS, SEVEN, ink_of, small_hand
 from wakesleep.domains.characters.explain import EXPLAINER, Options
@@ -111,5 +114,17 @@ def test_the_shipped_hand_is_small_and_has_a_card():
     assert HAND.stat().st_size < 3_000_000
     assert {"data", "licence", "command"} <= set(files.card(HAND))
     hand = files.load(HAND)
-    np.testing.assert_allclose(hand.prior.opening.sum(), 1, atol=1e-4)
-    np.testing.assert_allclose(hand.prior.following.sum(axis=1), 1, atol=1e-4)
+    for shares in (hand.prior.decide, hand.prior.opening, hand.prior.following, hand.prior.relation):
+        np.testing.assert_allclose(shares.sum(axis=-1), 1, atol=1e-12)
+
+
+def test_the_shipped_hand_is_the_one_that_its_command_made():
+    from wakesleep.domains.characters.explain import HAND
+
+    arrays = load_file(HAND)
+    digest = hashlib.sha256(b"".join(arrays[name].tobytes() for name in sorted(arrays))).hexdigest()[:16]
+    (row,) = json.loads((Path(__file__).parents[3] / "results" / "characters-hand.json").read_text())["rows"]
+    card = files.card(HAND)
+    assert digest == row["digest"] == card["digest"]
+    assert card["command"] == "wakesleep reproduce characters-hand"
+    assert card["curve"] == row["curve"]

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Int8, UInt8
+from jaxtyping import Bool, Int8, UInt8
 from PIL import Image as Files
+from scipy.ndimage import distance_transform_edt
 
 from wakesleep.data.images import grey
 from wakesleep.data.images import read_image as pixels_of
+from wakesleep.domains.characters.hand.skeleton import thin
 from wakesleep.errors import Refusal
 
 SIDE = 28
@@ -16,6 +18,10 @@ DRAWN = 20
 LARGEST = 8192
 """The frame of a drawing has a side of at most this many pixels."""
 INK_THRESHOLD = 0.5
+FINE_SIDE, FINE_THRESHOLD = 4 * SIDE, 16
+"""The size at which the width of lines is measured, and the shade from which a pixel counts there."""
+LINE_PIXELS, LEAST_LINE_PIXELS, MOST_LINE_PIXELS = 1.25, 0.5, 2.0
+"""The width of a pen's lines at 28 x 28, and the mean widths beyond which a user's lines are drawn anew."""
 
 
 def reduce(ink: UInt8[np.ndarray, "h w"]) -> Int8[np.ndarray, "y x"]:
@@ -40,6 +46,13 @@ def drawing(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int8[np.ndarray, "
         raise Refusal(f"{name} has one colour only, so that there is no drawing in it.")
     dark = shade < (int(shade.min()) + int(shade.max())) / 2
     ink = dark if dark.mean() <= 0.5 else ~dark
+    whole = _framed(name, ink)
+    usual = _with_usual_lines(whole)
+    return reduce(whole if usual is None else _framed(name, usual))
+
+
+def _framed(name: str, ink: Bool[np.ndarray, "h w"]) -> UInt8[np.ndarray, "s s"]:
+    """Returns the ink in the middle of a square, of whose side it has as much as most characters of Omniglot."""
     rows, columns = np.nonzero(ink.any(axis=1))[0], np.nonzero(ink.any(axis=0))[0]
     part = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.uint8)
     frame = round(max(part.shape) * SIDE / DRAWN)
@@ -48,4 +61,18 @@ def drawing(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int8[np.ndarray, "
     top, left = (frame - part.shape[0]) // 2, (frame - part.shape[1]) // 2
     whole = np.zeros((frame, frame), np.uint8)
     whole[top : top + part.shape[0], left : left + part.shape[1]] = part
-    return reduce(whole)
+    return whole
+
+
+def _with_usual_lines(ink: UInt8[np.ndarray, "s s"]) -> Bool[np.ndarray, "f f"] | None:
+    """Returns a drawing with lines as wide as a pen's, where they are much finer or broader; else None.
+
+    The mean width of lines is the ink over the length of its skeleton.
+    """
+    small = np.asarray(Files.fromarray(ink * np.uint8(255)).resize((FINE_SIDE, FINE_SIDE), Files.Resampling.BOX))
+    black = small > FINE_THRESHOLD
+    line = thin(black)
+    width = float(black.sum() / line.sum()) * SIDE / FINE_SIDE
+    if LEAST_LINE_PIXELS <= width <= MOST_LINE_PIXELS:
+        return None
+    return np.asarray(distance_transform_edt(~line) <= LINE_PIXELS / 2 * FINE_SIDE / SIDE)

@@ -12,6 +12,7 @@ from PIL import Image as Files
 
 from wakesleep.data import downloads as datasets
 from wakesleep.domains.characters.drawings import reduce
+from wakesleep.errors import Refusal
 
 IMAGES_FILE = "omniglot/images.npz"
 ARCHIVES_FOLDER = "https://github.com/brendenlake/omniglot/raw/master/python"
@@ -75,6 +76,17 @@ def write(archives: list[Path], path: Path) -> None:
         drawer=np.array([place[3] for place, _ in found], np.uint8),
         alphabet_names=np.array([name for _, name in names]),
     )
+
+
+def alphabet(data: Omniglot, word: str) -> int:
+    """Returns the number of an alphabet that is named by its number or by a part of its name that only it has."""
+    if word.isascii() and word.isdigit() and len(word) < 4 and int(word) < len(data.names):
+        return int(word)
+    found = [i for i, name in enumerate(data.names) if word.lower() in name.lower()]
+    if len(found) != 1:
+        which = ", ".join(data.names[i] for i in found[:4]) or ", ".join(data.names[:4]) + ", ..."
+        raise Refusal(f"{word!r} names {len(found)} alphabets of Omniglot, not one: {which}")
+    return found[0]
 
 
 class Split(NamedTuple):

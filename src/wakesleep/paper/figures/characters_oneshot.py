@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
+from wakesleep.domains.characters.drawings import reduce
 from wakesleep.domains.characters.explain import HAND
 from wakesleep.domains.characters.hand import files, pictures
 from wakesleep.domains.characters.hand.explanation import explain_image
@@ -21,7 +22,7 @@ def table_oneshot(folder: Path) -> str:
     """Returns the accuracy beside published figures as Markdown."""
     rows = {row["runs"]: row for row in longest(folder / "characters-oneshot.json")["rows"]}
     ours = rows["official"]
-    known = sorted([("**this hand (no strokes seen)**", ours["accuracy"]), *ours["published"].items()],
+    known = sorted([("**strokes matched (no strokes seen)**", ours["accuracy"]), *ours["published"].items()],
                    key=lambda pair: -pair[1])  # fmt: skip
     shown = markdown(["20 runs of 20 ways", "right"], [[name, f"{100 * v:.1f} %"] for name, v in known])
     practice = f" On the practice runs {100 * rows['practice']['accuracy']:.1f} %." if "practice" in rows else ""
@@ -38,7 +39,7 @@ def draw_oneshot(folder: Path) -> list[Path]:
     figure = Figure(figsize=(GIVEN, EXAMPLES + 1), layout="constrained")
     axes = figure.subplots(EXAMPLES + 1, GIVEN)
     for column, (training, _, _) in enumerate(official_runs()[:GIVEN]):
-        one = explain_image(hand, training[0])
+        one = explain_image(hand, reduce(training[0].astype(np.uint8)))
         pictures.paint(axes[0, column], 1.0 - one.x[..., None].repeat(3, axis=2))
         for axis in axes[1:, column]:
             pictures.frame(axis)

@@ -1,5 +1,6 @@
 """A hand in a file: safetensors, which holds arrays and text and nothing that runs."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,19 @@ from wakesleep.errors import Refusal
 
 def save(path: Path, hand: Hand, card: dict[str, Any]) -> Path:
     """Writes a hand and its card: data, licence, steps and figures."""
-    arrays = {name: np.ascontiguousarray(a, np.float32) for name, a in hand.prior._asdict().items()}
-    save_file(arrays | {"nib": np.array(hand.nib, np.float32)}, path, {"card": json.dumps(card)})
+    save_file(_arrays(hand), path, {"card": json.dumps(card)})
     return path
+
+
+def _arrays(hand: Hand) -> dict[str, np.ndarray]:
+    """Returns the numbers of a hand as a file holds them."""
+    arrays = {name: np.ascontiguousarray(a, np.float32) for name, a in hand.prior._asdict().items()}
+    return arrays | {"nib": np.array(hand.nib, np.float32)}
+
+
+def digest(hand: Hand) -> str:
+    """Returns a fingerprint of the numbers of a hand, which a results file can be compared by."""
+    return hashlib.sha256(b"".join(a.tobytes() for _, a in sorted(_arrays(hand).items()))).hexdigest()[:16]
 
 
 def load(path: Path) -> Hand:
@@ -37,6 +48,8 @@ def load(path: Path) -> Hand:
     wrong = [name for name, shape in shapes.items() if arrays[name].shape != shape]
     if wrong or nib.shape != (len(Nib._fields),) or not all(np.isfinite(a).all() for a in [nib, *arrays.values()]):
         raise Refusal(f"{path} is damaged: its numbers are not those of a hand.")
+    for name in ("decide", "opening", "following", "relation"):  # 32 bits sum to 1 but roughly
+        arrays[name] /= arrays[name].sum(axis=-1, keepdims=True)
     return Hand(Prior(**arrays), Nib(*(float(v) for v in nib)))
 
 

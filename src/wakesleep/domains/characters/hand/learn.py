@@ -43,12 +43,13 @@ def first_hand() -> Hand:
 
 def learn(hand: Hand, images: Int8[np.ndarray, "n y x"], programs: list[Program], strokes: int, seed: int = 0) -> Hand:
     """Returns the hand with the highest penalised likelihood of the images and their programs."""
-    ordered = [best_order(hand.prior, p) for p in programs]
-    return Hand(_prior(hand.prior, ordered, strokes, np.random.default_rng(seed)), _nib(hand.nib, images, programs))
+    prior = learn_prior(hand.prior, programs, strokes, np.random.default_rng(seed))
+    return Hand(prior, _nib(hand.nib, images, programs))
 
 
-def _prior(before: Prior, programs: list[Program], strokes: int, rng: np.random.Generator) -> Prior:
-    """Returns the prior that fits the programs."""
+def learn_prior(before: Prior, programs: list[Program], strokes: int, rng: np.random.Generator) -> Prior:
+    """Returns the prior that fits the programs, each in the order that is most probable before."""
+    programs = [best_order(before, p) for p in programs]
     pens = [pen for p in programs for pen in p]
     arcs = [np.column_stack([np.diff(p.knots, axis=0), p.bends]) for p in pens]
     bank = _bank(arcs, strokes, rng)
@@ -75,12 +76,13 @@ def _decisions(programs: list[Program]) -> Float[np.ndarray, "pens arcs 3"]:
     return smoothed / smoothed.sum(axis=-1, keepdims=True)
 
 
-def _bank(arcs: list[Float[np.ndarray, "a 3"]], strokes: int, rng: np.random.Generator) -> tuple:
+def _bank(arcs: list[Float[np.ndarray, "_ 3"]], strokes: int, rng: np.random.Generator) -> tuple:
     """Returns means, covariances and weights of the bank: a mixture of Gaussians by EM, then how they follow."""
     data = np.concatenate(arcs)
     strokes = min(strokes, len(data))
     scale = data.std(axis=0) + 1e-3
     mean = _spread(data / scale, strokes, rng) * scale
+    strokes = len(mean)
     covariance = np.tile(np.cov(data.T) / strokes ** (2 / 3) + FLOOR, (strokes, 1, 1))
     weight = np.full(strokes, 1 / strokes)
     for _ in range(BANK_ROUNDS):
@@ -101,10 +103,10 @@ def _bank(arcs: list[Float[np.ndarray, "a 3"]], strokes: int, rng: np.random.Gen
 
 
 def _spread(data: Float[np.ndarray, "n 3"], count: int, rng: np.random.Generator) -> Float[np.ndarray, "k 3"]:
-    """Returns points of the data that are far from each other (k-means++)."""
+    """Returns points of the data that are far from each other (k-means++), each different."""
     chosen = [data[rng.integers(len(data))]]
     squared = ((data - chosen[0]) ** 2).sum(axis=1)
-    while len(chosen) < count:
+    while len(chosen) < count and squared.any():  # there may be fewer different arcs
         chosen.append(data[rng.choice(len(data), p=squared / squared.sum())])
         squared = np.minimum(squared, ((data - chosen[-1]) ** 2).sum(axis=1))
     return np.array(chosen)

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 from jaxtyping import Bool, Float
 
+from wakesleep.domains.characters.drawings import SIDE
 from wakesleep.domains.characters.hand.skeleton import Edge, graph
 from wakesleep.domains.characters.hand.strokes import MOST_BEND, Pen, Program
 
@@ -16,6 +17,9 @@ DEVIATION_PENALTY = 2.0
 """Nats for a squared pixel of distance between a path's point and its arc, as a first guess of the likelihood."""
 MOST_DRAWN_BEND = 1.2 * np.pi
 """Arcs that bend more are cut when a path is read; edits may find them later."""
+READ_BRIDGE_PIXELS, READ_SPUR_PIXELS = 2.1, 1.6
+"""Junctions closer than this are one, and shorter dead ends are left out, where a large drawing is read."""
+READ_STEP_PIXELS, READ_ARC_COST = 0.6, 1.0
 End = tuple[int, int]
 """An edge and one of its ends, 0 or 1."""
 
@@ -33,6 +37,23 @@ def programs(ink: Bool[np.ndarray, "y x"], rng: np.random.Generator, count: int)
         pens = [cut(smooth(path), arc_cost) for path in trails(edges, rng, wild)]
         found.append(tuple(pens + dots))
     return [p for p in found if p]
+
+
+def read_off(ink: Bool[np.ndarray, "h w"]) -> Program:
+    """Returns the program read off a drawing of any size, in pixels of 28 x 28; it is not fitted."""
+    scale = SIDE / max(ink.shape)
+    points, edges = graph(ink, READ_BRIDGE_PIXELS / scale, READ_SPUR_PIXELS / scale)
+    lonely = set(range(len(points))) - {n for e in edges for n in e.nodes}
+    dots = [_dot(points[n] * scale) for n in lonely if not _merged(points, n, edges)]
+    paths = [smooth(smooth(path)) * scale for path in trails(edges, np.random.default_rng(0), 0.0)]
+    return tuple([cut(_thinned_out(path), READ_ARC_COST) for path in paths] + dots)
+
+
+def _thinned_out(path: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "m 2"]:
+    """Returns every so many points of a path, about one a pixel, and its last."""
+    apart = np.hypot(*np.diff(path, axis=0).T).mean() if len(path) > 1 else 1.0
+    every = max(round(READ_STEP_PIXELS / max(float(apart), 1e-6)), 1)
+    return np.concatenate([path[:-1:every], path[-1:]])
 
 
 def _merged(points: np.ndarray, n: int, edges: list[Edge]) -> bool:

@@ -1,0 +1,150 @@
+"""New drawings: further examples of a given character, and new characters in the style of some drawings.
+
+A style is a prior that is learned from the strokes of the given drawings. The hand's own prior counts beside them as
+the strokes of some dreams, so that a few drawings shift it and many decide it.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int8
+
+from wakesleep.domains.characters.hand import pictures
+from wakesleep.domains.characters.hand.dream import draw_program
+from wakesleep.domains.characters.hand.edits import inked, is_possible
+from wakesleep.domains.characters.hand.explanation import explain_image
+from wakesleep.domains.characters.hand.fit import Hand
+from wakesleep.domains.characters.hand.learn import learn_prior
+from wakesleep.domains.characters.hand.pen import SIDE
+from wakesleep.domains.characters.hand.prior import Prior
+from wakesleep.domains.characters.hand.redraw import Redrawing, redrawn
+from wakesleep.domains.characters.hand.search import search
+from wakesleep.domains.characters.hand.strokes import Program
+from wakesleep.domains.characters.hand.words import describe
+from wakesleep.domains.contract import Explanation, Report, Rows, Standing, Table
+from wakesleep.errors import Refusal
+
+DREAMS = 4
+"""The hand's own prior counts as the strokes of this many characters."""
+MOST_STYLE_STROKES = 24
+MARGIN_PIXELS = 1.0
+MOST_TRIES = 1000
+LEAST_STYLE_DRAWINGS = 3
+COLUMNS = 10
+
+
+@dataclass(frozen=True)
+class NewDrawings(Explanation):
+    """New drawings beside the given ones: rows of (name, given images, new programs)."""
+
+    given: list[tuple[str, list[Int8[np.ndarray, "y x"]], list[Program]]]
+    note: str
+
+    def notes(self) -> list[str]:
+        """Returns what was drawn."""
+        return [self.note]
+
+    def rows(self, most: int = 5) -> Rows:
+        """Returns the new drawings of each row in words and in numbers."""
+        return [{"name": name, "new": [_row(p) for p in programs[:most]]} for name, _, programs in self.given]
+
+    def table(self, most: int = 5, width: int = 80) -> list[Table]:
+        """Returns one table: a line for each pen stroke of each new drawing."""
+        lines: list[tuple[str, ...]] = []
+        for name, _, programs in self.given:
+            for n, program in enumerate(programs[:most]):
+                for i, words in enumerate(describe(program)):
+                    lines.append((name if n == i == 0 else "", str(n + 1) if i == 0 else "", f"{i + 1}  {words}"))
+        return [Table("new drawings", ("of", "new", "strokes"), lines)]
+
+    def draw(self, path: Path) -> Path:
+        """Draws the given images, and the new strokes after them."""
+        from matplotlib.figure import Figure
+
+        from wakesleep.domains.figures import save
+
+        cells: list[list[Any]] = [[*images, *programs] for _, images, programs in self.given]
+        lines = [row[i : i + COLUMNS] for row in cells for i in range(0, len(row), COLUMNS)]
+        figure = Figure(figsize=(COLUMNS, 1.05 * len(lines)), layout="constrained")
+        for axes, line in zip(figure.subplots(len(lines), COLUMNS, squeeze=False), lines, strict=True):
+            for axis in axes[len(line) :]:
+                axis.axis("off")
+            for axis, one in zip(axes, line, strict=False):
+                if isinstance(one, np.ndarray):
+                    pictures.paint(axis, 1.0 - one[..., None].repeat(3, axis=2))
+                else:
+                    pictures.frame(axis)
+                    pictures.draw_strokes(axis, one, numbered=False)
+        return save(figure, path)
+
+    def write(self, name: str, path: Path) -> Path:
+        """Writes the picture, or the new strokes as an SVG."""
+        if name != "svg":
+            return super().write(name, path)
+        path.write_text(pictures.svg([(n, p) for n, _, programs in self.given for p in programs]), encoding="utf-8")
+        return path
+
+
+def _row(program: Program) -> dict:
+    pens = [{"knots": np.round(p.knots, 2).tolist(), "bends": np.round(p.bends, 3).tolist()} for p in program]
+    return {"program": "; ".join(f"{i + 1} {w}" for i, w in enumerate(describe(program))), "strokes": pens}
+
+
+def redrawings(
+    hand: Hand, images: list[Int8[np.ndarray, "y x"]], names: list[str], number: int, seed: int, report: Report
+) -> NewDrawings:
+    """Returns new examples of each drawing: its program, deformed as a hand would."""
+    rng, found = np.random.default_rng(seed), []
+    for i, (x, name) in enumerate(zip(images, names, strict=True)):
+        one = explain_image(hand, x)
+        if not one.programs:
+            raise Refusal(f"{name} has no strokes that could be drawn again.")
+        found.append((name, [x], [redrawn(Redrawing(), one.programs[0], rng) for _ in range(number)]))
+        report(Standing(i + 1, len(images), name))
+    many = f"{number} new example{'s' * (number > 1)}"
+    return NewDrawings(found, f"{many} of {names[0] if len(names) == 1 else f'each of {len(names)} drawings'}")
+
+
+def inventions(
+    hand: Hand, images: list[Int8[np.ndarray, "y x"]], names: list[str], number: int, seed: int, report: Report
+) -> NewDrawings:
+    """Returns new characters, drawn from a prior that is learned from the strokes of some drawings."""
+    if len(images) < LEAST_STYLE_DRAWINGS:
+        raise Refusal(
+            f"A style is learned from at least {LEAST_STYLE_DRAWINGS} drawings, but {len(images)} were given."
+        )
+    rng, programs = np.random.default_rng(seed), []
+    for i, (x, name) in enumerate(zip(images, names, strict=True)):
+        programs += [f.program for f in search(hand, x, 1, seed)[:1]]
+        report(Standing(i + 1, len(images), name))
+    prior = style(hand.prior, programs, rng)
+    sizes = sorted(_size(p) for p in programs)
+    new = [_within(prior, rng, (sizes[0], sizes[-1])) for _ in range(number)]
+    shown = images[:: max(len(images) // COLUMNS, 1)][:COLUMNS]
+    note = f"{number} new character{'s' * (number > 1)} in the style of {len(images)} drawings"
+    return NewDrawings([(note, shown, new)], note)
+
+
+def style(prior: Prior, programs: list[Program], rng: np.random.Generator) -> Prior:
+    """Returns the prior of a style: learned from the programs and a few dreams of the prior that it starts from."""
+    dreams = [_within(prior, rng) for _ in range(DREAMS)]
+    return learn_prior(prior, [*programs, *dreams], MOST_STYLE_STROKES, rng)
+
+
+def _within(prior: Prior, rng: np.random.Generator, sizes: tuple[float, float] = (0.0, np.inf)) -> Program:
+    """Draws a program that lies on the canvas and has such a size; any other is drawn again."""
+    for _ in range(MOST_TRIES):
+        program = draw_program(prior, rng)
+        points = inked(program)
+        inside = (points > MARGIN_PIXELS).all() and (points < SIDE - MARGIN_PIXELS).all()
+        if is_possible(program) and inside and sizes[0] <= _size(program) <= sizes[1]:
+            return program
+    raise Refusal("No new character of this style fits on the canvas.")
+
+
+def _size(program: Program) -> float:
+    """Returns the longer side of a drawing's frame."""
+    points = inked(program)
+    return float((points.max(axis=0) - points.min(axis=0)).max())
