@@ -6,11 +6,12 @@ Columns are the text columns of the tables in the data folder `tables/`, 1,000 r
 same file with the csv module. CPU seconds (user and system) and peak memory are those of the child process; ratios are
 of medians. `accepts` is timed on values that are all different (order numbers, names, e-mail addresses; the best of
 `--repeats` runs, each without what was cached before) and on a column of repeated values. The results are kept in
-results/benchmark-columns-speed.json.
+results/benchmark-columns-speed.json; with `--only accepts` or `--only processes` the other rows of it stay.
 """
 
 import argparse
 import csv
+import json
 import os
 import random
 import statistics
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from wakesleep.data.downloads import find
 from wakesleep.data.tables import read_table
@@ -105,14 +106,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--output", type=Path, default=Path("results"))
+    parser.add_argument("--only", choices=("processes", "accepts"), help="measure these rows, keep the others")
     given = parser.parse_args()
-    columns, rows = texts(), []
+    path = given.output / "benchmark-columns-speed.json"
+    kept = json.loads(path.read_text())["rows"] if given.only else []
+    rows = [r for r in kept if "tool" in r] if given.only == "accepts" else processes(given.repeats)
+    rows += [r for r in kept if "accepts" in r] if given.only == "processes" else acceptance(given.repeats)
+    path.write_text(dump({"rows": rows, "settings": {"rows": ROWS, "repeats": given.repeats}}))
+
+
+def processes(repeats: int) -> list[dict[str, Any]]:
+    """The cost of explaining tables of some columns, ours and rexpy's."""
+    columns: list[list[str]] = texts()
+    rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
             path = Path(folder) / f"{size}.csv"
             write(path, (columns * (size // len(columns) + 1))[:size])
             commands = {"wakesleep": [*OURS, str(path)], "rexpy": [sys.executable, "-c", REXPY, str(path)]}
-            made = {name: [run(command) for _ in range(given.repeats)] for name, command in commands.items()}
+            made = {name: [run(command) for _ in range(repeats)] for name, command in commands.items()}
             cpu = {name: statistics.median(c.cpu_seconds for c in costs) for name, costs in made.items()}
             for name, costs in made.items():
                 row = {
@@ -128,15 +140,17 @@ def main() -> None:
                 }
                 rows.append(row)
                 print(row)
-    rates = {
-        kind: accepts_rate(values[:ROWS], values[ROWS:], given.repeats) for kind, values in different(50_000).items()
-    }
+    return rows
+
+
+def acceptance(repeats: int) -> list[dict[str, Any]]:
+    """Values that `accepts` judges in a CPU second, by their kind."""
+    rates = {kind: accepts_rate(values[:ROWS], values[ROWS:], repeats) for kind, values in different(50_000).items()}
     words = ["open", "closed", "held"]
-    rates["repeated words"] = accepts_rate(words * 300, [*words, "opne"] * 100_000, given.repeats)
-    rows += [{"accepts": kind, "values_a_cpu_second": round(rate)} for kind, rate in rates.items()]
-    print(rows[-len(rates) :])
-    settings = {"rows": ROWS, "repeats": given.repeats}
-    (given.output / "benchmark-columns-speed.json").write_text(dump({"rows": rows, "settings": settings}))
+    rates["repeated words"] = accepts_rate(words * 300, [*words, "opne"] * 100_000, repeats)
+    rows = [{"accepts": kind, "values_a_cpu_second": round(rate)} for kind, rate in rates.items()]
+    print(rows)
+    return rows
 
 
 if __name__ == "__main__":

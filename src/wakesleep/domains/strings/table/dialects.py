@@ -24,11 +24,6 @@ def _python_code(i: int) -> str:
     return f"\\x{i:02x}" if i < 0x100 else f"\\u{i:04x}" if i < 0x10000 else f"\\U{i:08x}"
 
 
-def _shared_code(i: int) -> str:
-    """Two digits are known everywhere, and beyond them no escape is: the character stands for itself."""
-    return f"\\x{i:02x}" if i < 0x100 else chr(i)
-
-
 def _postgres_code(i: int) -> str:
     return f"\\u{i:04x}" if i < 0x10000 else f"\\U{i:08x}"
 

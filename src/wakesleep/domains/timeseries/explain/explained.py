@@ -183,7 +183,7 @@ def is_yearly(series: Series, season: Any) -> bool:
 
 def with_cycles(periods: Sequence[float | int]) -> list[tuple[tuple[Season, ...], Library]]:
     """Returns, for each period that was found, a cycle of it with its library; all are as probable as one library."""
-    made = []
+    made: list[tuple[tuple[Season, ...], Library]] = []
     for period in periods:
         library = shipped("cycle").stretched(period)
         made.append(((cycle_of(period),), replace(library, log_prior=library.log_prior - np.log(len(periods)))))

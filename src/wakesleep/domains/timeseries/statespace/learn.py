@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -172,7 +172,7 @@ def main(path: Path, processes: int) -> None:
     jobs = [(kind, seed) for kind, how in KINDS.items() for seed in range(how.draws)]
     with ProcessPoolExecutor(processes) as pool:
         found = list(pool.map(draw, *zip(*jobs, strict=True)))
-    made: dict[str, np.ndarray] = {}
+    made: dict[str, Any] = {}
     for kind in KINDS:
         mine = [drawn for (k, _), drawn in zip(jobs, found, strict=True) if k == kind]
         table, tuned = min(mine, key=lambda drawn: drawn[1].pinball)

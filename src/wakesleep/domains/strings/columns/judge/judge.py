@@ -21,7 +21,8 @@ MOST_LEFT_OUT, MOST_LEFT_OUT_OF = 5, 60
 """Values that are judged by a column fitted without them, and the most distinct values of such a column."""
 LEAST_ROWS = 20
 """Rows from which values fitted on may be oddities."""
-MOST_CACHED = 200_000
+MOST_CACHED, MOST_NEW_CACHED = 200_000, 10_000
+"""Verdicts that are kept, and the most values, all different and new, at once of which they are."""
 MOST_AT_A_TIME = 8192
 """Values that are judged at a time."""
 VERSION = 1
@@ -97,9 +98,10 @@ class Judge:
         if len(cache) + len(new) > MOST_CACHED:
             cache.clear()
             new = list(dict.fromkeys(values))
-        found = self._judge(new)
-        cache.update(zip(new, zip(*found.T.tolist(), strict=True), strict=True))
-        return found if len(new) == len(values) else np.array([cache[v] for v in values], float).reshape(-1, 2)
+        found, all_new = self._judge(new), len(new) == len(values)
+        if not all_new or len(new) <= MOST_NEW_CACHED:
+            cache.update(zip(new, zip(*found.T.tolist(), strict=True), strict=True))
+        return found if all_new else np.array([cache[v] for v in values], float).reshape(-1, 2)
 
     def _judge(self, values: list[str]) -> np.ndarray:
         """Returns the evidence of different values against each of the heads."""
