@@ -170,7 +170,7 @@ def explain(series: Series, transform: str = "auto", yearly: bool = False, cycle
 
 def with_cycles(periods: Sequence[float | int]) -> list[tuple[tuple[Season, ...], Library]]:
     """Returns, for each period that was found, a cycle of it with its library; all are as probable as one library."""
-    made = []
+    made: list[tuple[tuple[Season, ...], Library]] = []
     for period in periods:
         library = shipped("cycle").stretched(period)
         made.append(((cycle_of(period),), replace(library, log_prior=library.log_prior - np.log(len(periods)))))
