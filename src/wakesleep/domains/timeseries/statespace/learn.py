@@ -177,8 +177,8 @@ def main(path: Path, processes: int) -> None:
         mine = [drawn for (k, _), drawn in zip(jobs, found, strict=True) if k == kind]
         table, tuned = min(mine, key=lambda drawn: drawn[1].pinball)
         print(f"{kind}: {[t for _, t in mine]}, kept {tuned}")
-        made |= {kind: table, f"{kind}_width": np.float32(tuned.width)}
-    np.savez_compressed(path, **made)
+        made |= {kind: table, f"{kind}_width": np.array(tuned.width, np.float32)}
+    np.savez_compressed(path, **made)  # type: ignore[arg-type]
 
 
 def draw(kind: str, seed: int) -> tuple[np.ndarray, Tuned]:
