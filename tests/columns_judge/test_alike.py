@@ -12,7 +12,7 @@ from wakesleep.domains.strings.columns.characters import chars
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import evenly
 from wakesleep.domains.strings.columns.counts import between, exactly
-from wakesleep.domains.strings.columns.judge import fit
+from wakesleep.domains.strings.columns.judge import Judge, fit
 from wakesleep.domains.strings.columns.judge.alike import MOST_SIZES, Alike
 from wakesleep.domains.strings.columns.judge.sources import text_tables
 from wakesleep.domains.strings.columns.nodes import Literal, Run
@@ -91,6 +91,6 @@ def test_on_real_tables_values_are_judged_alike_alone_and_together_and_own_value
 
 
 def fit_again(found):
-    from wakesleep.domains.strings.columns.judge import restore
-
-    return restore(found.judge.as_dict())
+    """The judge of an explanation, with nothing kept of what it judged."""
+    judge = found.judge
+    return Judge(judge.column, judge.program, judge.weights, judge.offset, judge.oddities)

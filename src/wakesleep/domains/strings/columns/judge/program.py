@@ -21,6 +21,9 @@ MOST_OWN = 100
 LEAST_GAIN, MOST_GAIN = -20.0, 60.0
 """Bounds of the log-odds of the programs against the characters of columns in general."""
 
+TIE = 1e-4
+"""Difference of gains up to which they count as equal: sums over many values, and stored gains, are rounded."""
+
 
 def no_program(count: int) -> np.ndarray:
     """Returns the features of values where no posterior was given."""
@@ -57,7 +60,7 @@ class Program:
         gain, not_first = self._gains(values)
         impossible = gain <= LEAST_GAIN
         own_rate = ((self.own <= LEAST_GAIN).sum() + 0.5) / (len(self.own) + 1)
-        rank = np.log((np.searchsorted(self.own, gain) + 0.5) / (len(self.own) + 1))
+        rank = np.log((np.searchsorted(self.own, gain - TIE) + 0.5) / (len(self.own) + 1))
         size = np.fromiter(map(len, values), np.int64, len(values)) + 1
         same = np.ones(len(values))
         parts = [
