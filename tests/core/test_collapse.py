@@ -81,7 +81,7 @@ print(search_gain(key, state, data), search_gain(key, *spread))
 
 
 def test_a_memory_that_is_shared_by_two_devices_is_searched_like_any_other():
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    environment = os.environ | {"XLA_FLAGS": f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"}
     done = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     one, two = map(float, done.stdout.split())

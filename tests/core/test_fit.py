@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -109,7 +110,8 @@ def learn_seeds(mesh, seeds=8):
 
 
 def test_observations_and_memory_sharded_over_two_devices_are_learned_as_well_as_on_one():
-    environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "PATH": "/usr/bin", "HOME": "/tmp"}
+    flags = f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"
+    environment = {"XLA_FLAGS": flags, "PATH": "/usr/bin", "HOME": "/tmp"}
     done = subprocess.run([sys.executable, "-c", SHARDED], capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     one, two = np.asarray(learn_seeds(data_mesh(1))[1]), np.array(done.stdout.split(), float)

@@ -137,7 +137,7 @@ training.train(job, runs.create(folder / "on-4", run.config), state, mesh=mesh)
 @pytest.fixture(scope="module")
 def elsewhere(killed, folder):
     """In one process of four devices: the run on two devices, and what two processes saved, on one, two and four."""
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=4"}
+    environment = os.environ | {"XLA_FLAGS": f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=4"}
     command = [sys.executable, "-c", ELSEWHERE, str(folder), str(killed.last)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
@@ -264,7 +264,7 @@ for name in SMALL:
 
 @pytest.mark.slow
 def test_every_algorithm_and_domain_runs_on_two_devices():
-    environment = os.environ | {"XLA_FLAGS": "--xla_force_host_platform_device_count=2"}
+    environment = os.environ | {"XLA_FLAGS": f"{os.environ['XLA_FLAGS']} --xla_force_host_platform_device_count=2"}
     done = subprocess.run(
         [sys.executable, "-c", EVERYTHING], capture_output=True, text=True, env=environment, check=False
     )
