@@ -13,7 +13,7 @@ from wakesleep.errors import Refusal
 from wakesleep.paper.cells import VARIANTS, split
 from wakesleep.running.config import ALGORITHMS, Config, make_algorithm, make_optimiser, offered, parse
 
-NOT_SETTINGS = {"optimiser", "recognition", "phases"}
+NOT_SETTINGS = {"optimiser", "recognition", "phases", "paper"}
 """Made by the run, decided by the algorithm's name, and by `watch`."""
 
 
@@ -110,3 +110,12 @@ def test_every_name_of_a_table_makes_a_configuration_with_k_evaluations():
             assert (config.memory_size, config.proposals) == split(5) == (3, 2)
         elif not made["algorithm"].startswith("mws"):
             assert config.particles == 5
+
+
+def test_a_run_of_the_first_version_goes_on_as_it_was_begun():
+    old = parse({"domain": "clusters", "version": "0.1.0", "algorithm": "mws"})
+    assert (old.algorithm, old.tail) == ("mws-replay", False)
+    new = parse({"domain": "clusters", "version": "0.2.0", "algorithm": "mws"})
+    assert (new.algorithm, new.tail) == ("mws", None)
+    with pytest.raises(Refusal, match="tail must be true, false or nothing"):
+        parse({"domain": "clusters", "tail": 1})

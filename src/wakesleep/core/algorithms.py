@@ -29,22 +29,31 @@ def mws(
     optimiser: optax.GradientTransformation,
     memory_size: int = 5,
     proposals: int = 5,
-    recognition: str = "replay",
+    recognition: str | None = None,
     replay: str = "draw",
     explore: float | None = None,
     revise: float = 0.0,
-    tail: bool = False,
+    tail: bool | None = None,
     phases: bool = False,
+    paper: bool = False,
 ) -> Algorithm:
-    """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
+    """Memoised wake-sleep: M = `memory_size`, R = `proposals`. `paper=True` is Algorithm 1 of the paper, unchanged.
 
-    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of each.
-    `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
-    `explore` is the share of proposals drawn from the prior, where the paper draws all from r, which proposes little
-    beyond a small memory; the default is zero, or `EXPLORE_OF_ONE_SLOT` where the memory holds one program. `revise` is
-    the share of proposals that are remembered programs with a small change. `tail` also trains on proposals outside of
-    the memory, weighted so that all terms sum to p(x) on average, and draws all from r. `phases` records proposers.
+    `tail` also trains on proposals outside of the memory, weighted so that all terms sum to p(x) on average, and draws
+    all from r; it is on unless `explore` or `revise` is given. `recognition="replay"` trains r on remembered programs,
+    `"fantasy"` on pairs drawn from p, `"both"` on half of each; the default is fantasy with the tail, both without.
+    `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one. `explore` is the
+    share of proposals drawn from the prior, `revise` the share that are remembered programs with a small change.
+    Without the tail, recognition proposes little beyond a small memory, so where that holds one program `explore` is
+    `EXPLORE_OF_ONE_SLOT` by default. `phases` records proposers.
+
+    The paper's has `recognition="replay"`, no tail, and draws all proposals from r.
     """
+    if paper:
+        _require_plain(recognition, replay, explore, revise, tail)
+        recognition, explore, tail = "replay", 0.0, False
+    tail = (explore is None and not revise) if tail is None else tail
+    recognition = ("fantasy" if tail else "both") if recognition is None else recognition
     require_at_least("proposals", proposals, 1)
     require_one_of("recognition", recognition, ("replay", "fantasy", "both"))
     require_one_of("replay", replay, ("draw", "expected"))
@@ -71,6 +80,14 @@ def _woken(*given: Any) -> tuple[Memory, Array, Memory]:
     """The wake phase: the updated rows, how many programs entered each, and again the rows, as terms to train on."""
     updated, novel = wake(*given)
     return updated, novel, updated
+
+
+def _require_plain(
+    recognition: str | None, replay: str, explore: float | None, revise: float, tail: bool | None
+) -> None:
+    """Refuses what the paper's algorithm does not have."""
+    if recognition not in (None, "replay") or replay != "draw" or explore or revise or tail:
+        raise Refusal("paper=True is the paper's algorithm: leave out recognition, replay, explore, revise and tail.")
 
 
 def _exploring(memory_size: int, explore: float | None, revise: float, tail: bool) -> float:
