@@ -19,7 +19,7 @@ from wakesleep.core.fit import fit
 from wakesleep.paper.results import Row, complete
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "integer_sequences.py"
-CHECKS = 5
+CHECKS = 2
 """The number of points of a curve, at equal distances."""
 
 

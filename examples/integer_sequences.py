@@ -143,6 +143,7 @@ def algorithms(k):
     return {
         "MWS-tail+fantasy": mws(adam, m, r),  # the default
         "MWS-tail+both": mws(adam, m, r, recognition="both"),
+        "MWS-tail+sparing": mws(adam, m, r, recognition="sparing"),
         "MWS-fantasy": mws(adam, m, r, recognition="fantasy", tail=False, explore=0.0),
         "MWS+both": mws(adam, m, r, tail=False, explore=0.0),
         "MWS": mws(adam, m, r, paper=True),

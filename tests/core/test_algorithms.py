@@ -193,6 +193,21 @@ def test_the_default_has_fantasy_and_the_tail_and_the_paper_has_neither(toy):
     assert same(after_three_steps(toy, revise=0.5), after_three_steps(toy, revise=0.5, tail=False, recognition="both"))
 
 
+def test_sparing_replays_a_program_by_how_far_recognition_is_from_proposing_it(toy):
+    """With one slot the gradient of the replayed part is 1 - r(z | x) times that of replay alone."""
+    model, data = toy
+    moved = {}
+    for recognition in ("sparing", "both", "fantasy"):
+        algorithm = mws(optax.sgd(1.0), 1, 4, recognition=recognition, tail=False, explore=0.0)
+        after, _ = algorithm.step(jax.random.key(3), algorithm.init(model, data), batch_of(data, [1]))
+        moved[recognition] = np.asarray(after.model.recognition.logits - model.recognition.logits), after.memory
+    x, z = int(data.x[1]), int(moved["both"][1].programs[1, 0, 0])
+    left = 1 - float(jax.nn.softmax(model.recognition.logits[x])[z])
+    replayed, spared = (moved[name][0] - 0.5 * moved["fantasy"][0] for name in ("both", "sparing"))
+    assert np.abs(replayed).max() > 0.01
+    np.testing.assert_allclose(spared, left * replayed, atol=1e-6)
+
+
 def test_exploring_finds_what_recognition_would_never_propose(toy):
     model, data = toy
     blind = eqx.tree_at(
@@ -259,7 +274,7 @@ def test_revising_goes_on_from_what_is_remembered(toy):
         (lambda: mws(ADAM, revise=-0.5), "revise must lie between 0 and 1"),
         (lambda: mws(ADAM, paper=True, revise=0.5), "paper=True is the paper's algorithm"),
         (lambda: mws(ADAM, paper=True, tail=True), "paper=True is the paper's algorithm"),
-        (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy, both"),
+        (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy, both, sparing"),
     ],
 )
 def test_impossible_settings_are_refused_in_a_sentence(make, words):

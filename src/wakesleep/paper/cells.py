@@ -47,6 +47,7 @@ VARIANTS = {
     "MWS-tail": Variant("mws-replay", halves, {"tail": True}),
     "MWS-tail+both": Variant("mws-both", halves, {"tail": True}),
     "MWS-tail+fantasy": Variant("mws-fantasy", halves, {"tail": True}),  # the default of `mws`
+    "MWS-tail+sparing": Variant("mws-sparing", halves, {"tail": True}),
     "MWS-revise+both": Variant("mws-both", halves, {"revise": 0.5}),
     "MWS-expected": Variant("mws-replay", halves, {"replay": "expected", "tail": False}),
     "MWS-explore": Variant("mws-replay", halves, {"explore": 0.1}),

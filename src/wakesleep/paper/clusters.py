@@ -52,6 +52,7 @@ ALL_ALGORITHMS = (
     "VIMCO",
     "MWS-tail+fantasy",
     "MWS-tail+both",
+    "MWS-tail+sparing",
     "RWS+fantasy",
     "MWS-explore",
     "MWS-fantasy",

@@ -56,6 +56,7 @@ class Plan(strings.Plan):
         "RWS+fantasy",
         "VIMCO",
         "MWS-tail+fantasy",
+        "MWS-tail+sparing",
         "MWS",
         "MWS+both",
         "MWS-tail",

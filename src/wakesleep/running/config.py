@@ -43,6 +43,7 @@ ALGORITHMS = {
     "mws-replay": Recipe("mws", {"recognition": "replay"}),
     "mws-fantasy": Recipe("mws", {"recognition": "fantasy"}),
     "mws-both": Recipe("mws", {"recognition": "both"}),
+    "mws-sparing": Recipe("mws", {"recognition": "sparing"}),
     "rws": Recipe("rws", {}),
     "rws-sleep": Recipe("rws", {"recognition": "sleep"}),
     "rws-both": Recipe("rws", {"recognition": "both"}),
