@@ -152,7 +152,7 @@ def prepare(cell: dict[str, Any], n: int, mesh: Any) -> tuple[Any, Any, Any]:
         recognition="counts",
     )
     optimiser = optax.adam(1e-3)
-    algorithm = rws(optimiser, cell["k"]) if "k" in cell else mws(optimiser, cell["m"], cell["r"])
+    algorithm = rws(optimiser, cell["k"]) if "k" in cell else mws(optimiser, cell["m"], cell["r"], paper=True)
     data = shard(repeat(settings, n), mesh)
     state = begin(algorithm, build(jax.random.key(0), settings, data), data, mesh)
     return compile_steps(algorithm, BATCH, mesh), data, place(state, mesh)

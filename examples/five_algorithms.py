@@ -12,8 +12,8 @@ def main(steps=3000, observations=100):
     """Trains with all five algorithms on the same data and returns the noise each one found."""
     data, adam, found = load(Settings(observations)).train, optax.adam(3e-3), {}
     algorithms = {
-        "MWS": mws(adam, memory_size=3, proposals=3),
-        "MWS-fantasy": mws(adam, memory_size=3, proposals=3, recognition="fantasy"),
+        "MWS": mws(adam, memory_size=3, proposals=3, paper=True),
+        "MWS-fantasy": mws(adam, memory_size=3, proposals=3, recognition="fantasy", tail=False),
         "RWS": rws(adam, particles=6),
         "RWS-sleep": rws(adam, particles=6, recognition="sleep"),
         "VIMCO": vimco(adam, particles=6),

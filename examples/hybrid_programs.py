@@ -141,7 +141,7 @@ def algorithms(m, r, p):
         "HMWS": hmws(adam, m, r, p),
         "HMWS, logsumexp": hmws(adam, m, r, p, recognition="logsumexp"),
         "RWS": rws(adam, (m + r) * p),
-        "MWS, floats drawn by r": mws(adam, m, r * p + m * (p - 1)),
+        "MWS, floats drawn by r": mws(adam, m, r * p + m * (p - 1), paper=True),
     }
 
 

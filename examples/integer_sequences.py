@@ -141,26 +141,27 @@ def algorithms(k):
     """The algorithms by name, each with K evaluations a step."""
     adam, m, r = optax.adam(3e-3), k - k // 2, k // 2
     return {
-        "MWS": mws(adam, m, r, recognition="replay", explore=0.0),
-        "MWS+both": mws(adam, m, r, recognition="both", explore=0.0),
-        "MWS-tail+both": mws(adam, m, r, recognition="both", tail=True),
-        "MWS-tail+fantasy": mws(adam, m, r, recognition="fantasy", tail=True),
-        "MWS-fantasy": mws(adam, m, r, recognition="fantasy", explore=0.0),
+        "MWS-tail+fantasy": mws(adam, m, r),  # the default
+        "MWS-tail+both": mws(adam, m, r, recognition="both"),
+        "MWS-tail+sparing": mws(adam, m, r, recognition="sparing"),
+        "MWS-fantasy": mws(adam, m, r, recognition="fantasy", tail=False, explore=0.0),
+        "MWS+both": mws(adam, m, r, tail=False, explore=0.0),
+        "MWS": mws(adam, m, r, paper=True),
         "RWS": rws(adam, k),
         "RWS+fantasy": rws(adam, k, recognition="both"),
         "VIMCO": vimco(adam, k),
     }
 
 
-def main(steps=10_000, observations=200, k=10, names=None):
+def main(steps=10_000, observations=200, k=10, names=None, seed=0):
     """Trains each algorithm from scratch and returns the exact NLL in nats that each one reached."""
     data, programs, found = make_data(observations), jnp.asarray(every_program()), {}
     print(f"{len(programs):,} programs, {observations} sequences, K = {k}, {steps:,} steps; NLL in nats, exact")
     for name, algorithm in algorithms(k).items():
         if names and name not in names:
             continue
-        state = algorithm.init(make_model(jax.random.key(1)), data)
-        for state, info in fit(algorithm, state, data, key=jax.random.key(2), steps=steps, batch_size=20):
+        state = algorithm.init(make_model(jax.random.key(2 * seed + 1)), data)
+        for state, info in fit(algorithm, state, data, key=jax.random.key(2 * seed + 2), steps=steps, batch_size=20):
             pass
         found[name] = -float(jnp.mean(exact(state.model, programs, data)))
         noise = float(jax.nn.sigmoid(10 * state.model.evaluator.logit))

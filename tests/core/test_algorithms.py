@@ -23,12 +23,13 @@ from wakesleep.errors import Refusal
 ADAM = optax.adam(1e-2)
 ALGORITHMS = {
     "mws": mws(ADAM, 3, 2),
-    "mws-fantasy": mws(ADAM, 3, 2, recognition="fantasy"),
-    "mws-expected": mws(ADAM, 3, 2, replay="expected"),
+    "mws-paper": mws(ADAM, 3, 2, paper=True),
+    "mws-fantasy": mws(ADAM, 3, 2, recognition="fantasy", tail=False),
+    "mws-expected": mws(ADAM, 3, 2, recognition="replay", replay="expected", tail=False),
     "mws-explore": mws(ADAM, 3, 2, explore=0.5),
     "mws-revise": mws(ADAM, 3, 2, revise=0.5),
-    "mws-both": mws(ADAM, 3, 2, recognition="both"),
-    "mws-tail": mws(ADAM, 3, 2, tail=True),
+    "mws-both": mws(ADAM, 3, 2, recognition="both", tail=False),
+    "mws-tail": mws(ADAM, 3, 2, recognition="replay", tail=True),
     "map": mws(ADAM, 1, 1),
     "rws": rws(ADAM, 4),
     "rws-sleep": rws(ADAM, 4, recognition="sleep"),
@@ -131,7 +132,9 @@ def test_an_observation_without_a_possible_program_changes_no_parameter(name):
     model = toy_model(jax.random.key(2), possible)
     algorithm = {"mws": mws, "map": mws, "mws-expected": mws, "rws": rws, "vimco": vimco}[name]
     sizes = {"mws": (3, 2), "map": (1, 1), "mws-expected": (3, 2), "rws": (4,), "vimco": (4,)}[name]
-    extra = {"replay": "expected"} if name == "mws-expected" else {}
+    extra = {"mws": {"paper": True}, "map": {"paper": True}}.get(name, {})
+    if name == "mws-expected":
+        extra = {"recognition": "replay", "replay": "expected", "tail": False}
     algorithm = algorithm(optax.sgd(1.0), *sizes, **extra)
     hopeless = Observations(jnp.full(4, SYMBOLS - 1))
     state = algorithm.init(model, hopeless)
@@ -171,6 +174,40 @@ def test_learning_raises_the_bound(toy):
         assert bounds[-1] > bounds[0], name
 
 
+def after_three_steps(toy, **options):
+    """The parameters and the memory that a choice of options leads to."""
+    model, data = toy
+    algorithm = mws(optax.adam(1e-2), 3, 2, **options)
+    state, step = algorithm.init(model, data), eqx.filter_jit(algorithm.step)
+    for t in range(3):
+        state, _ = step(jax.random.key(t), state, batch_of(data, range(8)))
+    return [np.asarray(a) for a in jax.tree.leaves(eqx.filter((state.model, state.memory), eqx.is_array))]
+
+
+def test_the_default_has_fantasy_and_the_tail_and_the_paper_has_neither(toy):
+    same = lambda a, b: all(np.array_equal(u, v) for u, v in zip(a, b, strict=True))  # noqa: E731
+    default, paper = after_three_steps(toy), after_three_steps(toy, paper=True)
+    assert same(default, after_three_steps(toy, recognition="fantasy", tail=True))
+    assert same(paper, after_three_steps(toy, recognition="replay", explore=0.0, tail=False))
+    assert not same(default, paper)
+    assert same(after_three_steps(toy, revise=0.5), after_three_steps(toy, revise=0.5, tail=False, recognition="both"))
+
+
+def test_sparing_replays_a_program_by_how_far_recognition_is_from_proposing_it(toy):
+    """With one slot the gradient of the replayed part is 1 - r(z | x) times that of replay alone."""
+    model, data = toy
+    moved = {}
+    for recognition in ("sparing", "both", "fantasy"):
+        algorithm = mws(optax.sgd(1.0), 1, 4, recognition=recognition, tail=False, explore=0.0)
+        after, _ = algorithm.step(jax.random.key(3), algorithm.init(model, data), batch_of(data, [1]))
+        moved[recognition] = np.asarray(after.model.recognition.logits - model.recognition.logits), after.memory
+    x, z = int(data.x[1]), int(moved["both"][1].programs[1, 0, 0])
+    left = 1 - float(jax.nn.softmax(model.recognition.logits[x])[z])
+    replayed, spared = (moved[name][0] - 0.5 * moved["fantasy"][0] for name in ("both", "sparing"))
+    assert np.abs(replayed).max() > 0.01
+    np.testing.assert_allclose(spared, left * replayed, atol=1e-6)
+
+
 def test_exploring_finds_what_recognition_would_never_propose(toy):
     model, data = toy
     blind = eqx.tree_at(
@@ -183,7 +220,7 @@ def test_exploring_finds_what_recognition_would_never_propose(toy):
         assert most >= found if explore else most <= found
 
 
-def test_a_memory_of_one_explores_by_default_and_a_larger_one_does_not(toy):
+def test_a_memory_of_one_explores_without_the_tail_and_a_larger_one_does_not(toy):
     model, data = toy
     lone = jnp.where(jnp.arange(PROGRAMS) == 0, 0.0, -1e9)[None].repeat(SYMBOLS, 0)
     blind = eqx.tree_at(lambda m: m.recognition.logits, model, lone)
@@ -196,8 +233,9 @@ def test_a_memory_of_one_explores_by_default_and_a_larger_one_does_not(toy):
             state, _ = algorithm.step(jax.random.key(t), state, batch_of(data, range(8)))
         return int(np.max(np.where(np.isfinite(state.memory.log_joint), state.memory.programs[..., 0], 0)))
 
-    assert last(memory_size=1) > 0
-    assert last(memory_size=1, explore=0.0) == 0
+    assert last(memory_size=1, tail=False) > 0
+    assert last(memory_size=1, tail=False, explore=0.0) == 0
+    assert last(memory_size=1) == 0
     assert last(memory_size=3) == 0
 
 
@@ -234,7 +272,9 @@ def test_revising_goes_on_from_what_is_remembered(toy):
         (lambda: rws(ADAM, 0), "particles must be at least 1"),
         (lambda: mws(ADAM, explore=1.5), "explore must lie between 0 and 1"),
         (lambda: mws(ADAM, revise=-0.5), "revise must lie between 0 and 1"),
-        (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy, both"),
+        (lambda: mws(ADAM, paper=True, revise=0.5), "paper=True is the paper's algorithm"),
+        (lambda: mws(ADAM, paper=True, tail=True), "paper=True is the paper's algorithm"),
+        (lambda: mws(ADAM, recognition="dream"), "recognition must be one of replay, fantasy, both, sparing"),
     ],
 )
 def test_impossible_settings_are_refused_in_a_sentence(make, words):

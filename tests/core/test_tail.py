@@ -151,7 +151,7 @@ def test_programs_are_weighted_as_they_were_drawn_and_remembered_in_their_canoni
 def test_an_observation_without_a_possible_program_changes_no_parameter():
     model = toy_model(jax.random.key(2), [[True, True, True, False] for _ in range(PROGRAMS)])
     data = Observations(jnp.full(4, 3))
-    algorithm = mws(optax.sgd(1.0), 3, 2, tail=True)
+    algorithm = mws(optax.sgd(1.0), 3, 2, recognition="replay", tail=True)
     new, info = algorithm.step(jax.random.key(0), algorithm.init(model, data), Batch(jnp.arange(4), data.x))
     before, after = (jax.tree.leaves(eqx.filter(m, eqx.is_array)) for m in (model, new.model))
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))

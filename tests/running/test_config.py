@@ -13,7 +13,7 @@ from wakesleep.errors import Refusal, require_one_of
 from wakesleep.paper.cells import VARIANTS, split
 from wakesleep.running.config import ALGORITHMS, Config, make_algorithm, make_optimiser, offered, parse
 
-NOT_SETTINGS = {"optimiser", "recognition", "phases"}
+NOT_SETTINGS = {"optimiser", "recognition", "phases", "paper"}
 """Made by the run, decided by the algorithm's name, and by `watch`."""
 
 
@@ -117,3 +117,12 @@ def test_a_sentence_does_not_repeat_a_word_without_end():
     with pytest.raises(Refusal, match="must be one of") as refused:
         require_one_of("replay", "d" + "9" * 5000, ("draw", "expected"))
     assert len(str(refused.value)) < 300
+
+
+def test_a_run_of_the_first_version_goes_on_as_it_was_begun():
+    old = parse({"domain": "clusters", "version": "0.1.0", "algorithm": "mws"})
+    assert (old.algorithm, old.tail) == ("mws-replay", False)
+    new = parse({"domain": "clusters", "version": "0.2.0", "algorithm": "mws"})
+    assert (new.algorithm, new.tail) == ("mws", None)
+    with pytest.raises(Refusal, match="tail must be true, false or nothing"):
+        parse({"domain": "clusters", "tail": 1})

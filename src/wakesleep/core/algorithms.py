@@ -12,7 +12,7 @@ from wakesleep.core import objectives
 from wakesleep.core.hybrid import hmws
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Model, Program, Scalar, dream, frozen, recognise, score
-from wakesleep.core.step import Algorithm, Info, State, algorithm, importance_posterior, report
+from wakesleep.core.step import Algorithm, Info, Loss, State, algorithm, importance_posterior, report
 from wakesleep.core.tail import wake_with_tail
 from wakesleep.core.wake import wake, weigh
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
@@ -29,48 +29,73 @@ def mws(
     optimiser: optax.GradientTransformation,
     memory_size: int = 5,
     proposals: int = 5,
-    recognition: str = "replay",
+    recognition: str | None = None,
     replay: str = "draw",
     explore: float | None = None,
     revise: float = 0.0,
-    tail: bool = False,
+    tail: bool | None = None,
     phases: bool = False,
+    paper: bool = False,
 ) -> Algorithm:
-    """Memoised wake-sleep (Algorithm 1): M = `memory_size`, R = `proposals`.
+    """Memoised wake-sleep: M = `memory_size`, R = `proposals`. `paper=True` is Algorithm 1 of the paper, unchanged.
 
-    `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn from p, `"both"` on half of each.
-    `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one.
-    `explore` is the share of proposals drawn from the prior, where the paper draws all from r, which proposes little
-    beyond a small memory; the default is zero, or `EXPLORE_OF_ONE_SLOT` where the memory holds one program. `revise` is
-    the share of proposals that are remembered programs with a small change. `tail` also trains on proposals outside of
-    the memory, weighted so that all terms sum to p(x) on average, and draws all from r. `phases` records proposers.
+    `tail` also trains on proposals outside of the memory, weighted so that all terms sum to p(x) on average, and draws
+    all from r; it is on unless `explore` or `revise` is given. `recognition="replay"` trains r on remembered programs,
+    `"fantasy"` on pairs drawn from p, `"both"` on half of each, `"sparing"` too, but with replay weighted by
+    1 - r(z | x); the default is fantasy with the tail, both without.
+    `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one. `explore` is the
+    share of proposals drawn from the prior, `revise` the share that are remembered programs with a small change.
+    Without the tail, recognition proposes little beyond a small memory, so where that holds one program `explore` is
+    `EXPLORE_OF_ONE_SLOT` by default. `phases` records proposers.
+
+    The paper's has `recognition="replay"`, no tail, and draws all proposals from r.
     """
+    if paper:
+        _require_plain(recognition, replay, explore, revise, tail)
+        recognition, explore, tail = "replay", 0.0, False
+    tail = (explore is None and not revise) if tail is None else tail
+    recognition = ("fantasy" if tail else "both") if recognition is None else recognition
     require_at_least("proposals", proposals, 1)
-    require_one_of("recognition", recognition, ("replay", "fantasy", "both"))
+    require_one_of("recognition", recognition, ("replay", "fantasy", "both", "sparing"))
     require_one_of("replay", replay, ("draw", "expected"))
     share = _exploring(memory_size, explore, revise, tail)
-    half = 0.5 if recognition == "both" else 1.0
+    loss = _memoised(proposals, recognition, replay, tail, (share, revise))
+    return algorithm(loss, optimiser, memory_size, phases=phases)
+
+
+def _memoised(proposals: int, recognition: str, replay: str, tail: bool, shares: tuple[float, float]) -> Loss:
+    """The loss of memoised wake-sleep; `shares` are those of proposals that explore and that revise."""
+    half = 0.5 if recognition in ("both", "sparing") else 1.0
 
     def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
         given = (frozen(model), key_wake, remembered, frozen(h), batch, proposals)
-        updated, novel, terms = wake_with_tail(*given) if tail else _woken(*given, share, revise)
+        updated, novel, terms = wake_with_tail(*given) if tail else _woken(*given, *shares)
         z, weight = _replayed(key_replay, terms, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c, jax.random.fold_in(key, THINNING)))
         if recognition != "fantasy":
-            total += half * _weighted(weight, recognise(model.recognition, z, h))
+            log_r = recognise(model.recognition, z, h)
+            total += half * _weighted(weight * _unlearned(log_r) if recognition == "sparing" else weight, log_r)
         if recognition != "replay":
             total += half * jnp.mean(dreamed(model, key_dream, batch))
         return total, (updated, _memory_report(terms, novel))
 
-    return algorithm(loss, optimiser, memory_size, phases=phases)
+    return loss
 
 
 def _woken(*given: Any) -> tuple[Memory, Array, Memory]:
     """The wake phase: the updated rows, how many programs entered each, and again the rows, as terms to train on."""
     updated, novel = wake(*given)
     return updated, novel, updated
+
+
+def _require_plain(
+    recognition: str | None, replay: str, explore: float | None, revise: float, tail: bool | None
+) -> None:
+    """Refuses what the paper's algorithm does not have."""
+    if recognition not in (None, "replay") or replay != "draw" or explore or revise or tail:
+        raise Refusal("paper=True is the paper's algorithm: leave out recognition, replay, explore, revise and tail.")
 
 
 def _exploring(memory_size: int, explore: float | None, revise: float, tail: bool) -> float:
@@ -143,6 +168,11 @@ def _replayed(key: Key[Array, ""], rows: Memory, replay: str) -> tuple[Program, 
     z = jax.vmap(mem.draw)(jax.random.uniform(key, rows.log_joint.shape[:1]), rows)
     filled = jnp.isfinite(rows.log_joint[:, :1])
     return jax.tree.map(lambda a: a[:, None], z), filled.astype(rows.log_joint.dtype)
+
+
+def _unlearned(log_r: Float[Array, "b k"]) -> Float[Array, "b k"]:
+    """1 - r(z | x), through which no gradient flows: what r proposes already need not be replayed."""
+    return jax.lax.stop_gradient(-jnp.expm1(jnp.minimum(log_r, 0.0)))
 
 
 def _weighted(weight: Float[Array, "b k"], log_prob: Float[Array, "b k"]) -> Scalar:

@@ -42,17 +42,18 @@ class Variant(NamedTuple):
 
 
 VARIANTS = {
-    "MWS": Variant("mws", halves, {"explore": 0.0}),  # the paper's, with one slot too
-    "MWS+both": Variant("mws-both", halves, {}),
-    "MWS-tail": Variant("mws", halves, {"tail": True}),
+    "MWS": Variant("mws-paper", halves, {}),
+    "MWS+both": Variant("mws-both", halves, {"tail": False}),
+    "MWS-tail": Variant("mws-replay", halves, {"tail": True}),
     "MWS-tail+both": Variant("mws-both", halves, {"tail": True}),
-    "MWS-tail+fantasy": Variant("mws-fantasy", halves, {"tail": True}),
+    "MWS-tail+fantasy": Variant("mws-fantasy", halves, {"tail": True}),  # the default of `mws`
+    "MWS-tail+sparing": Variant("mws-sparing", halves, {"tail": True}),
     "MWS-revise+both": Variant("mws-both", halves, {"revise": 0.5}),
-    "MWS-expected": Variant("mws", halves, {"replay": "expected"}),
-    "MWS-explore": Variant("mws", halves, {"explore": 0.1}),
-    "MWS-revise": Variant("mws", halves, {"revise": 0.5}),
-    "MWS-fantasy": Variant("mws-fantasy", halves, {}),
-    "MWS (M = K, R = 1)": Variant("mws", lambda k: {"memory_size": k, "proposals": 1}, {}),
+    "MWS-expected": Variant("mws-replay", halves, {"replay": "expected", "tail": False}),
+    "MWS-explore": Variant("mws-replay", halves, {"explore": 0.1}),
+    "MWS-revise": Variant("mws-replay", halves, {"revise": 0.5}),
+    "MWS-fantasy": Variant("mws-fantasy", halves, {"tail": False}),
+    "MWS (M = K, R = 1)": Variant("mws-replay", lambda k: {"memory_size": k, "proposals": 1}, {"tail": False}),
     "RWS": Variant("rws", drawn, {}),
     "RWS-sleep": Variant("rws-sleep", drawn, {}),
     "RWS+fantasy": Variant("rws-both", drawn, {}),
@@ -60,9 +61,9 @@ VARIANTS = {
 }
 
 
-def make(name: str, optimiser: optax.GradientTransformation, k: int) -> Algorithm:
+def make(name: str, optimiser: optax.GradientTransformation, k: int, sizes: dict[str, int] | None = None) -> Algorithm:
     """Returns an algorithm by its name in tables, for K joint evaluations, with an optimiser of one's own."""
-    return make_algorithm(Config("", **VARIANTS[name].choices(k)), optimiser)
+    return make_algorithm(Config("", **(VARIANTS[name].choices(k) | (sizes or {}))), optimiser)
 
 
 def every_cell(plan: Any) -> list[dict[str, Any]]:
@@ -75,6 +76,11 @@ def every_cell(plan: Any) -> list[dict[str, Any]]:
     ]
 
 
+def own_sizes(cell: dict[str, Any]) -> dict[str, int]:
+    """Returns M and R where a cell has them; else they follow from its K."""
+    return {name: cell[letter] for letter, name in (("M", "memory_size"), ("R", "proposals")) if letter in cell}
+
+
 def prepare_cell(domain: str, settings: Any, cell: dict[str, Any], plan: Any, every: int, **more: Any) -> Job:
     """Returns the job of a cell: the plan's batch size and learning rate, the cell's algorithm, K, steps, seed."""
     sizes = {name: getattr(plan, name) for name in ("batch_size", "learning_rate")}
@@ -84,7 +90,7 @@ def prepare_cell(domain: str, settings: Any, cell: dict[str, Any], plan: Any, ev
         seed=cell.get("seed", 0),
         checkpoint_every=max(every, 1),
         settings=asdict(settings),
-        **VARIANTS[cell["algorithm"]].choices(cell["K"]),
+        **(VARIANTS[cell["algorithm"]].choices(cell["K"]) | own_sizes(cell)),
         **sizes,
         **more,
     )

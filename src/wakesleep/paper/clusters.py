@@ -19,6 +19,7 @@ from wakesleep.core.model import Batch, Model, Observations, same_program, score
 from wakesleep.domains.clusters.data import Settings, programs, true_model
 from wakesleep.paper.cells import prepare_cell
 from wakesleep.paper.results import Row, complete
+from wakesleep.running.train import Job
 from wakesleep.running.train import steps as train_steps
 
 # The supplement's table: improvement in KL by MWS, for each cluster variance and K.
@@ -51,6 +52,7 @@ ALL_ALGORITHMS = (
     "VIMCO",
     "MWS-tail+fantasy",
     "MWS-tail+both",
+    "MWS-tail+sparing",
     "RWS+fantasy",
     "MWS-explore",
     "MWS-fantasy",
@@ -107,30 +109,47 @@ def _without_curve(row: Row) -> Row:
     return {k: v for k, v in row.items() if k not in ("curve", "example")}
 
 
-def _cell(cell: Row, plan: Plan, variance: float) -> Row:
+class Trained(NamedTuple):
+    """All seeds of a cell, trained, and their scores along the way."""
+
+    job: Job
+    truth: Model
+    state: State
+    steps: list[int]
+    scores: list[Scores]
+
+
+def train_seeds(cell: Row, plan: Plan, settings: Settings) -> Trained:
     """Trains all seeds of one cell side by side and reads their scores off along the way."""
-    settings = Settings(variance=variance, data_seed=plan.data_seed)
-    every, steps = plan.steps // plan.checks, [0]
+    every, steps = max(plan.steps // plan.checks, 1), [0]
     job, truth = prepare_cell("clusters", settings, cell, plan, every), true_model(settings)
-    dataset, algorithm = job.dataset, job.algorithm
-    assert dataset.test is not None
+    assert job.dataset.test is not None
     state, keys = job.start_seeds(plan.seeds)
-    read = _reader(algorithm, settings, dataset.train, dataset.test, truth)
+    read = _reader(job.algorithm, settings, job.dataset.train, job.dataset.test, truth)
     scores = [read(state)]
     for state, _ in train_steps(job, state, keys=keys):
         step = int(state.step[0])
         if step % every == 0:
             steps.append(step)
             scores.append(read(state))
+    return Trained(job, truth, state, steps, scores)
+
+
+def _cell(cell: Row, plan: Plan, variance: float) -> Row:
+    """Returns medians, quartiles and curves of a cell, and an example of what was learned."""
+    settings = Settings(variance=variance, data_seed=plan.data_seed)
+    job, truth, state, steps, scores = train_seeds(cell, plan, settings)
+    dataset = job.dataset
     table = programs(settings, dataset.train)
     assert table is not None
+    assert dataset.test is not None
     true_nll = [-float(jnp.mean(exact(truth, table, d))) for d in (dataset.train, dataset.test)]
-    example = _example(algorithm, state, dataset.train, _telling(truth, table, dataset.train))
+    example = _example(job.algorithm, state, dataset.train, _telling(truth, table, dataset.train))
     truths = {"true_nll": round(true_nll[0], 4), "true_nll_test": round(true_nll[1], 4)}
-    return _summaries(steps, scores) | truths | {"example": example}
+    return summaries(steps, scores) | truths | {"example": example}
 
 
-def _summaries(steps: list[int], scores: list[Scores]) -> Row:
+def summaries(steps: list[int], scores: list[Scores]) -> Row:
     """Returns medians and quartiles of the last scores, and the curves that led there."""
     last = {name: _summary(getattr(scores[-1], name)) for name in Scores._fields}
     medians = {name: values[1] for name, values in last.items()}

@@ -6,9 +6,11 @@ from pathlib import Path
 
 MODULES = (
     "clusters",
+    "clusters_sizes",
     "strings",
     "columns",
     "generalise",
+    "strings_growth",
     "characters",
     "characters_generalise",
     "characters_hand",
@@ -19,6 +21,7 @@ MODULES = (
     "automata",
     "scale",
     "published",
+    "sequences",
 )
 """The modules of `figures` that make tables."""
 MARKED = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -41,8 +41,11 @@ class Recipe(NamedTuple):
 
 ALGORITHMS = {
     "mws": Recipe("mws", {}),
+    "mws-paper": Recipe("mws", {"paper": True}),
+    "mws-replay": Recipe("mws", {"recognition": "replay"}),
     "mws-fantasy": Recipe("mws", {"recognition": "fantasy"}),
     "mws-both": Recipe("mws", {"recognition": "both"}),
+    "mws-sparing": Recipe("mws", {"recognition": "sparing"}),
     "rws": Recipe("rws", {}),
     "rws-sleep": Recipe("rws", {"recognition": "sleep"}),
     "rws-both": Recipe("rws", {"recognition": "both"}),
@@ -104,10 +107,12 @@ class Config:
     proposals: int = setting(5, "R: programs proposed at a visit.", between(1, MOST_PROGRAMS_AT_ONCE))
     replay: str = setting("draw", "draw (the paper's) or expected (all M weighted).", one_of("draw", "expected"))
     explore: float | None = setting(
-        None, "Share of proposals drawn from the prior; by default none, or a tenth if M is 1.", share
+        None, "Share of proposals drawn from the prior; by default none, or a tenth if M is 1 and tail is off.", share
     )
     revise: float = setting(0.0, "Share of proposals that change a remembered program.", share)
-    tail: bool = setting(False, "Train on proposals outside of the memory too, weighted (docs/algorithms.md).")
+    tail: bool | None = setting(
+        None, "Train on proposals outside of the memory too, weighted; by default unless explore or revise is given."
+    )
     particles: int = setting(10, "K: programs drawn by rws and vimco.", between(1, MOST_PROGRAMS_AT_ONCE))
     fillings: int = setting(10, "P: draws of a program's floats by hmws.", between(1, MOST_PROGRAMS_AT_ONCE))
     pretrain: int = setting(
@@ -170,7 +175,14 @@ def parse(given: Any) -> Config:
             raise Refusal(f"{name} must be {_type_name(known[name].type)}, but {short(value)} was given.")
     if len(given["domain"]) > DOMAIN_CHARACTERS or "\0" in given["domain"]:
         raise Refusal(f"domain must be the name or the place of a domain, but {short(given['domain'])} was given.")
-    return Config(**given)
+    return Config(**_as_begun(given))
+
+
+def _as_begun(given: dict[str, Any]) -> dict[str, Any]:
+    """Returns the configuration of a run of version 0.1 with the name that its algorithm has now."""
+    if str(given.get("version", "")).startswith("0.1.") and given.get("algorithm", "mws") == "mws":
+        return given | {"algorithm": "mws-replay", "tail": False}
+    return given
 
 
 def offered() -> list[Field]:
@@ -222,7 +234,7 @@ def make_algorithm(config: Config, optimiser: "optax.GradientTransformation | No
 
 def _has_type(value: Any, kind: Any) -> bool:
     """Whether a value is of a field's type; a whole number counts as a number, a truth value does not."""
-    if kind is not bool and isinstance(value, bool):
+    if isinstance(value, bool) and kind not in (bool, bool | None):
         return False
     if kind in (float, float | None) and isinstance(value, int):
         return True
@@ -230,6 +242,11 @@ def _has_type(value: Any, kind: Any) -> bool:
 
 
 def _type_name(kind: Any) -> str:
-    return {int: "a whole number", float: "a number", float | None: "a number or nothing", str: "a word"}.get(
-        kind, "a table" if kind == dict[str, Any] else str(kind)
-    )
+    words = {
+        int: "a whole number",
+        float: "a number",
+        float | None: "a number or nothing",
+        bool | None: "true, false or nothing",
+        str: "a word",
+    }
+    return words.get(kind, "a table" if kind == dict[str, Any] else str(kind))

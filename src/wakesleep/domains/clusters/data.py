@@ -30,6 +30,8 @@ class Settings:
     points: int = 7
     variance: float = 0.03
     alpha: float = 1.0
+    start: float = 1.0
+    """The cluster variance that learning begins with."""
     data_seed: int = 0
     width: int = 16
     data: Path | None = None
@@ -41,7 +43,7 @@ class Settings:
             require_at_least(name, getattr(self, name), 1)
         if self.points > MOST_POINTS:
             raise Refusal(f"points must be at most {MOST_POINTS}, but {self.points} was given.")
-        for name in ("variance", "alpha"):
+        for name in ("variance", "alpha", "start"):
             if not getattr(self, name) > 0:
                 raise Refusal(f"{name} must be positive, but {getattr(self, name)} was given.")
 
@@ -74,11 +76,11 @@ def true_model(settings: Settings) -> Model:
 
 
 def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
-    """Returns an untrained model: Sigma is the identity."""
+    """Returns an untrained model: Sigma is `start` times the identity."""
     _, points, dimensions = data.x.shape
     return Model(
         RestaurantPrior(points, settings.alpha),
-        GaussianClusters(dimensions),
+        GaussianClusters(dimensions, settings.start),
         LabelTable(key, points, dimensions, settings.width),
     )
 

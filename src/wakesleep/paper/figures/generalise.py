@@ -22,7 +22,7 @@ COLUMNS = (
     ("novel", "nll_given", "novel, given five (all)"),
 )
 """Split, measure and heading of each column."""
-OURS = ("MWS-revise+both", "MWS-tail+both")
+OURS = ("MWS-revise+both", "MWS-tail+both", "MWS-tail+sparing", "MWS-tail+fantasy")
 RIVALS = ("RWS", "RWS+fantasy", "VIMCO")
 
 
