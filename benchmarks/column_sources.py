@@ -24,7 +24,7 @@ from wakesleep.domains.strings.columns.explanation import Rule
 from wakesleep.domains.strings.columns.judge import sources
 from wakesleep.domains.strings.columns.learn import concept_columns, learn_prior
 from wakesleep.domains.strings.columns.library import LIBRARY
-from wakesleep.domains.strings.columns.posterior import SOURCES, infer
+from wakesleep.domains.strings.columns.posterior import PROPOSERS, infer
 from wakesleep.domains.strings.columns.prior import FIRST_GUESS, Weights, normalised, shipped
 from wakesleep.paper.results import Row, complete
 
@@ -88,7 +88,7 @@ def main() -> None:
         return found | {fitted: score(left_out, some) for fitted, some in given.items()}
 
     cells: list[Row] = [
-        {"without": x} for x in (EVERYTHING, *SOURCES, NOT_LEARNED, LIBRARY, NO_TABLES, NO_TABLES_NO_LIBRARY)
+        {"without": x} for x in (EVERYTHING, *PROPOSERS, NOT_LEARNED, LIBRARY, NO_TABLES, NO_TABLES_NO_LIBRARY)
     ]
     for row in complete(options.output / "benchmark-column-sources.json", {"columns": len(KNOWN)}, cells, compute):
         print(row)

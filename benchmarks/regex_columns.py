@@ -8,7 +8,7 @@ from pathlib import Path
 
 from canonical import COLUMNS
 
-from wakesleep.domains.strings.columns.judge.sources import MOST_ROWS, read_concepts, read_tables
+from wakesleep.domains.strings.columns.judge.sources import MOST_SOURCE_ROWS, read_concepts, read_tables
 
 ROWS, LONG = 30, 300
 SETS = {
@@ -40,7 +40,7 @@ SEPARATORS = ("", "-", " ", ".", ", ", "|", "/", "_", "\n", "--")
 def real(folder: Path) -> Iterator[list[str]]:
     """The columns of the tables, the string concepts and the canonical columns."""
     for _, table in read_tables(folder / "tables"):
-        yield from (values[:MOST_ROWS] for values in table.values() if values)
+        yield from (values[:MOST_SOURCE_ROWS] for values in table.values() if values)
     for line in (folder / "string_concepts" / "paper" / "novel.jsonl").read_text(encoding="utf-8").splitlines():
         concept = json.loads(line)
         yield [*concept["train"], *concept["test"]]

@@ -30,7 +30,7 @@ from wakesleep.domains.strings.columns.judge import fit as fit_judge
 from wakesleep.domains.strings.columns.judge import sources
 from wakesleep.domains.strings.columns.judge.column import Column
 from wakesleep.domains.strings.columns.judge.net import Weights
-from wakesleep.domains.strings.columns.judge.news import CUTS, rate
+from wakesleep.domains.strings.columns.judge.news import ROW_CUTS, rate
 from wakesleep.domains.strings.columns.judge.train import fold_numbers, read_folds
 from wakesleep.domains.strings.columns.posterior import infer
 from wakesleep.errors import Refusal
@@ -124,7 +124,7 @@ def validator(name: str, table: str, folds: list[Weights], numbers: dict[str, in
 def by_rarest_news(values: list[str]) -> Accept:
     """Refuses a value that is news at a level at which fewer of the later rows are than the control allows."""
     column = Column.fit(values)
-    later = statistics.fmean(column.rows.total - max(1, round(c * column.rows.total)) for c in CUTS)
+    later = statistics.fmean(column.rows.total - max(1, round(c * column.rows.total)) for c in ROW_CUTS)
     most = -math.log(rate(CONTROL_RATE * later, later))
 
     def accepts(others: Sequence[str]) -> list[bool]:

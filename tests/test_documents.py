@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 import wakesleep
+from tests.conftest import forget
 from wakesleep.cli import app as cli
 from wakesleep.cli import output as screen
 from wakesleep.cli.help_page import reference
@@ -23,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROSE = [*DOCUMENTS, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-MOST_CHARACTERS_A_LINE, MOST_LINES_OF_USE = 120, 50
+MOST_CHARACTERS_A_LINE, MOST_WORDS_A_SENTENCE, MOST_LINES_OF_USE = 120, 30, 50
 GENERATED = re.compile(r"<!-- table: .*?<!-- end -->", re.DOTALL)
 PARTS = ("Use", "How it works", "Results and how they were made")
 
@@ -95,7 +96,8 @@ def run(monkeypatch, tmp_path, capsys):
             code = end.code or 0
         assert code == expected, (words, capsys.readouterr().err)
 
-    return run
+    yield run
+    forget()
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda p: p.name)
@@ -118,6 +120,20 @@ def test_links_and_pictures_lead_somewhere(document):
 def test_no_line_of_prose_is_too_long(document):
     prose = GENERATED.sub("", document.read_text()).splitlines()
     assert [line for line in prose if len(line) > MOST_CHARACTERS_A_LINE and not line.startswith("|")] == []
+
+
+def sentences(text):
+    """The sentences of a document's prose: no code, tables, headings or generated parts."""
+    text = re.sub(r"(?ms)^```.*?^```\s*$", "", GENERATED.sub("", text))
+    text = re.sub(r"(?m)^(?:    |\||#).*$", "", re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text))
+    for paragraph in re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", text):
+        yield from re.split(r"(?<=[.!?:])[\"')*`]*\s+(?=[A-Z`*(\"\d])", " ".join(paragraph.split()))
+
+
+@pytest.mark.parametrize("document", [p for p in PROSE if p.name != "command-line.md"], ids=lambda p: p.name)
+def test_no_sentence_of_prose_is_too_long(document):
+    words = {s: sum(bool(re.search(r"\w", w)) for w in s.split()) for s in sentences(document.read_text())}
+    assert [s for s, count in words.items() if count > MOST_WORDS_A_SENTENCE] == []
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT / "src")))

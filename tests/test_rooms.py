@@ -60,6 +60,45 @@ def test_files_and_functions_are_short(path):
     assert {f.name: n for f in functions if (n := f.end_lineno - f.lineno + 1) > MOST_FUNCTION_LINES} == {}
 
 
+OF_THE_CONTRACT = {
+    "COMMANDS",
+    "DOMAIN",
+    "EXPLAINER",
+    "PAGES",
+    "DRAW",
+    "EXPERIMENTS",
+    "FULL",
+    "PAPER",
+    "QUICK",
+    "TABLES",
+}
+"""Names that a folder must give, each with a meaning that the contract or the experiments state."""
+
+
+def constants(path):
+    """The public constants of a module, each with the text of its value."""
+    for node in ast.parse(path.read_text()).body:
+        given = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in given:
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            values = node.value.elts if isinstance(getattr(node, "value", None), ast.Tuple) else []
+            values = values if len(values) == len(names) > 1 else [getattr(node, "value", None)] * len(names)
+            for name, value in zip(names, values, strict=True):
+                if isinstance(name, ast.Name) and name.id.isupper() and value is not None:
+                    yield name.id, ast.unparse(value)
+
+
+def test_a_constant_has_one_meaning_in_the_whole_package():
+    meanings = {}
+    for path in FILES:
+        for name, value in constants(path):
+            if name not in OF_THE_CONTRACT and not name.startswith("_") and len(name) > 1:
+                meanings.setdefault(name, {}).setdefault(value, path)
+    same = lambda value, name: value.endswith(f".{name}") or value == "Path(__file__).parent"  # noqa: E731
+    several = {n: [*v.values()] for n, v in meanings.items() if sum(not same(x, n) for x in v) > 1}
+    assert several == {}
+
+
 def test_few_modules_stand_at_the_root():
     assert len(list(SOURCE.glob("*.py"))) <= MOST_MODULES_AT_THE_ROOT
 

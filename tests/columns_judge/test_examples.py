@@ -9,7 +9,7 @@ from wakesleep.domains.strings.columns.background import background
 from wakesleep.domains.strings.columns.judge import mistakes
 from wakesleep.domains.strings.columns.judge.column import Column, feature_names
 from wakesleep.domains.strings.columns.judge.examples import describe, read_examples, ways, write_examples
-from wakesleep.domains.strings.columns.judge.program import LEAST_GAIN, MOST_GAIN, NAMES, Program
+from wakesleep.domains.strings.columns.judge.program import FEATURE_NAMES, LEAST_LOG_ODDS, MOST_LOG_ODDS, Program
 from wakesleep.domains.strings.columns.judge.sources import is_text, read_tables
 from wakesleep.domains.strings.columns.posterior import infer
 
@@ -52,8 +52,8 @@ def test_examples_leave_known_rows_to_the_column_and_survive_their_file(tmp_path
 def test_program_features_are_those_of_the_posterior():
     posterior, values = infer(CODES), ["K101-B", "k101-B", "totally different", CODES[0]]
     program = Program.fit(posterior, CODES)
-    found = dict(zip(NAMES, program.features(values).T, strict=True))
-    gain = np.clip(posterior.log_supported(values) - background(values), LEAST_GAIN, MOST_GAIN)
+    found = dict(zip(FEATURE_NAMES, program.features(values).T, strict=True))
+    gain = np.clip(posterior.log_supported(values) - background(values), LEAST_LOG_ODDS, MOST_LOG_ODDS)
     np.testing.assert_allclose(found["gain"] * 10, gain, rtol=1e-4)
     impossible = np.isneginf(np.array(posterior.entries[0].program.log_probs(values)))
     np.testing.assert_array_equal(found["impossible for the first"], impossible)
@@ -64,8 +64,8 @@ def test_program_features_are_those_of_the_posterior():
 
 def test_a_column_without_programs_has_features_of_the_same_size():
     blind = describe(("t", "c", "half"), CODES, ["K101-B"], [("typo", "K1x1-B")], True)
-    assert (blind.wrong[:, -len(NAMES) :] == 0).all()
-    assert Column.fit(CODES).features(["x"]).shape[1] + len(NAMES) == len(feature_names())
+    assert (blind.wrong[:, -len(FEATURE_NAMES) :] == 0).all()
+    assert Column.fit(CODES).features(["x"]).shape[1] + len(FEATURE_NAMES) == len(feature_names())
 
 
 def test_tables_are_read_with_ragged_rows_and_empty_cells(tmp_path):

@@ -10,8 +10,8 @@ from wakesleep.domains.strings.columns.judge import levels
 from wakesleep.domains.strings.columns.judge.alike import Alike
 from wakesleep.domains.strings.columns.judge.column import COUNTED_LEVELS, LEVELS, Column, feature_names
 from wakesleep.domains.strings.columns.judge.keys import read_keys
-from wakesleep.domains.strings.columns.judge.levels import LONGEST
-from wakesleep.domains.strings.columns.judge.near import EVENTS, SHORTEST, choose
+from wakesleep.domains.strings.columns.judge.levels import CHARACTERS_LOOKED_AT
+from wakesleep.domains.strings.columns.judge.near import EVENTS, SHORTEST_NEAR, choose
 from wakesleep.domains.strings.columns.judge.texts import Flat, Table, hash_texts
 from wakesleep.domains.strings.columns.posterior import infer
 
@@ -36,7 +36,7 @@ def plain_deletions(text):
 
 def plain_near(text, known):
     around = {d for k in known for d in plain_deletions(k)}
-    return len(text) >= SHORTEST and (text in around or bool(plain_deletions(text) & (around | set(known))))
+    return len(text) >= SHORTEST_NEAR and (text in around or bool(plain_deletions(text) & (around | set(known))))
 
 
 @pytest.fixture(scope="module")
@@ -86,17 +86,17 @@ def test_news_and_counts_of_new_values_equal_those_of_sets(column):
 def test_events_equal_their_plain_definitions(column):
     distinct = list(dict.fromkeys(FITTED))
     words = {w for t in distinct for w in plain_keys(t)["folded word"]}
-    cuts = {w[:-k] for w in words for k in (1, 2, 3) if len(w) - k >= SHORTEST}
+    cuts = {w[:-k] for w in words for k in (1, 2, 3) if len(w) - k >= SHORTEST_NEAR}
     read = read_keys(NEW, True)
     asked = choose(read.forms, ~column.known["folded word"].holds(read.forms.bags["folded word"].hashes))
     found = column.near.events(read.flat, asked, read.group)
-    order = [t for t in distinct if len(t) <= LONGEST]
+    order = [t for t in distinct if len(t) <= CHARACTERS_LOOKED_AT]
     for value, events in zip(NEW, found.tolist(), strict=True):
         new = [w for w in plain_keys(value)["folded word"] if w not in words]
-        short = len(value) <= LONGEST
+        short = len(value) <= CHARACTERS_LOOKED_AT
         expected = (
             plain_near(value, distinct),
-            any(plain_near(w, [x for x in words if len(x) > SHORTEST]) for w in new if len(w) > SHORTEST),
+            any(plain_near(w, [x for x in words if len(x) > SHORTEST_NEAR]) for w in new if len(w) > SHORTEST_NEAR),
             short and value != "" and any(t.startswith(value) and t != value for t in order),
             short and any(value.startswith(t) and t != value for t in order if t),
             any(w in cuts for w in new),

@@ -8,7 +8,7 @@ import pytest
 
 from wakesleep.domains.strings.columns.judge import levels
 from wakesleep.domains.strings.columns.judge.column import LEVELS, Column
-from wakesleep.domains.strings.columns.judge.news import CUTS, rate, read_rows, thinned
+from wakesleep.domains.strings.columns.judge.news import ROW_CUTS, rate, read_rows, thinned
 
 COLUMNS = {
     "codes": [f"A{i % 7}-{i:03d}" for i in range(60)],
@@ -30,7 +30,7 @@ def keys_of(value):
 def counted_rates(values):
     """The three rates of every level by comparing sets of keys, as the docstring of Rates says it."""
     rows, distinct = [keys_of(v) for v in values], list(dict.fromkeys(values))
-    starts = sorted({max(1, round(c * len(values))) for c in CUTS})
+    starts = sorted({max(1, round(c * len(values))) for c in ROW_CUTS})
     found = {"fresh": [], "rows": [], "alone": []}
     for level in range(len(LEVELS)):
         fresh = new = by_row = after = 0

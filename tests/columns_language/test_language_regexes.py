@@ -7,10 +7,10 @@ from itertools import product
 
 import pytest
 
-from wakesleep.domains.strings.columns.characters import CLASSES, Chars, chars, class_size
+from wakesleep.domains.strings.columns.characters import NAMED_CLASSES, Chars, chars, class_size
 from wakesleep.domains.strings.columns.concepts import MAKERS, PART_MAKERS, concept
 from wakesleep.domains.strings.columns.counts import Counts, fit_counts
-from wakesleep.domains.strings.columns.dates import FIELDS, Date
+from wakesleep.domains.strings.columns.dates import DATE_FIELDS, Date
 from wakesleep.domains.strings.columns.nodes import Run
 from wakesleep.domains.strings.columns.numbers import Number, range_regex
 from wakesleep.domains.strings.columns.posterior import infer
@@ -31,7 +31,7 @@ def test_a_regex_accepts_exactly_the_support(name):
 EVERY_CHARACTER = "".join(map(chr, range(0x110000)))
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", NAMED_CLASSES)
 def test_a_class_is_its_regex_and_has_its_size(name):
     members = Chars((name,))
     found = re.findall(members.regex, EVERY_CHARACTER)
@@ -113,7 +113,7 @@ def test_dates_know_the_calendar():
     named = Date("%a %b %d %Y")
     assert named.log_prob("Thu Feb 29 2024") > -math.inf
     assert named.log_prob("Fri Feb 29 2024") == -math.inf
-    assert set("YymnbBUdeaAHkIlMSpPzZ") <= set(FIELDS)
+    assert set("YymnbBUdeaAHkIlMSpPzZ") <= set(DATE_FIELDS)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 from wakesleep.domains.automata.data import Settings, load, true_rules
 from wakesleep.domains.automata.evaluator import NoisyAutomaton, Picture, picture
 from wakesleep.domains.automata.language import Rule, RulePrior, number, tables
-from wakesleep.paper.automata import BASELINES, Plan, counting, exact, expected, recovered, reproduce
+from wakesleep.paper.automata import AUTOMATA_BASELINES, Plan, counting, exact, expected, recovered, reproduce
 from wakesleep.paper.figures.automata import draw_automata, table_automata
 
 TINY = Plan(steps=8, seeds=2, tasks=("easy",), observations=12, batch_size=4, ks=(2,), algorithms=("MWS",))
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
 
 def test_a_table_is_kept_cell_by_cell_and_not_made_twice(folder):
     rows = json.loads((folder / "automata.json").read_text())["rows"]
-    assert [r["algorithm"] for r in rows] == [*BASELINES, "MWS"]
+    assert [r["algorithm"] for r in rows] == [*AUTOMATA_BASELINES, "MWS"]
     assert {"task", "K", "distance", "distance_spread", "rules_recovered", "paper"} <= set(rows[-1])
     said = []
     reproduce(folder, TINY, report=said.append)

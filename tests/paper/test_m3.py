@@ -12,7 +12,7 @@ SERIES = [Competitor(f"N{i}", "yearly", np.arange(20.0) + i, np.arange(20.0, 26.
 
 def test_measures_are_in_naive_scales(monkeypatch):
     said = Said(np.full(2, 5.0), np.full(2, 4.0), np.full(2, 7.0), np.log(np.full(2, 0.25)))
-    monkeypatch.setitem(m3_methods.METHODS, "fixed", lambda one: said)
+    monkeypatch.setitem(m3_methods.M3_METHODS, "fixed", lambda one: said)
     one = Competitor("N", "yearly", np.arange(0.0, 40.0, 2.0), np.array([6.0, 9.0]))
     found = measure(one, "fixed")
     assert found["mase"] == pytest.approx(2.5 / 2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from wakesleep.errors import Refusal
-from wakesleep.paper.paired import MOST_BYTES, pack, paired, unpack
+from wakesleep.paper.paired import PACKED_BYTES, pack, paired, unpack
 
 
 def test_packed_numbers_come_back_to_the_thousandth_and_take_little_room():
@@ -15,7 +15,7 @@ def test_packed_numbers_come_back_to_the_thousandth_and_take_little_room():
     assert unpack(pack(np.zeros(0))).size == 0
 
 
-@pytest.mark.parametrize("text", ["not packed\x00", "", pack(np.ones(3))[:-4], pack(np.zeros(MOST_BYTES // 4 + 1))])
+@pytest.mark.parametrize("text", ["not packed\x00", "", pack(np.ones(3))[:-4], pack(np.zeros(PACKED_BYTES // 4 + 1))])
 def test_texts_that_were_not_packed_are_refused(text):
     with pytest.raises(Refusal, match="packed numbers"):
         unpack(text)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wakesleep.domains.contract import Command
 
 ANY_NUMBER = "..."
-SHORT = {"output": ("-o",)}
+SHORT_NAMES = {"output": ("-o",)}
 ALL_WORDS = {"ignore_unknown_options": True, "help_option_names": []}
 
 
@@ -38,7 +38,7 @@ def command_line(command: "Command") -> typer.Typer:
     """Returns the command line of one command: its words, its options, its files and how to show the answer."""
     words = [_argument(name, said) for name, said in command.arguments.items()]
     files = [
-        parameter(name, Annotated[Path | None, typer.Option(f"--{name}", *SHORT.get(name, ()), help=said)], None)
+        parameter(name, Annotated[Path | None, typer.Option(f"--{name}", *SHORT_NAMES.get(name, ()), help=said)], None)
         for name, said in command.files.items()
     ]
     most = Annotated[int, typer.Option(help=command.shown, min=1)]

@@ -13,7 +13,7 @@ from wakesleep.data.limits import expanded_bytes
 from wakesleep.errors import Refusal
 
 BLOCK_BYTES = 1 << 20
-REASON_CHARACTERS = 200
+ARCHIVE_REASON_CHARACTERS = 200
 """Of what a library says; names from the archive may be in it."""
 FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
@@ -29,7 +29,7 @@ def expanded(path: Path, kind: str) -> Iterator[tuple[Path, str]]:
         except (*FAULTS, gzip.BadGzipFile) as error:
             if isinstance(error, Refusal):
                 raise
-            said = " ".join(str(error).split())[:REASON_CHARACTERS]
+            said = " ".join(str(error).split())[:ARCHIVE_REASON_CHARACTERS]
             raise Refusal(f"{path} cannot be expanded ({said}): it is damaged, or of another kind.") from None
         yield inside, name
     finally:

@@ -11,7 +11,7 @@ from wakesleep.data.sources import ColumnSource, Texts
 from wakesleep.data.values import texts_of, texts_of_series
 from wakesleep.errors import Refusal
 
-KNOWN = "a file's path, a pandas or Polars data frame or column, an Arrow table, a DuckDB relation, a dict or a list"
+ACCEPTED = "a file's path, a pandas or Polars data frame or column, an Arrow table, a DuckDB relation, a dict or a list"
 LIBRARIES = ("pandas", "polars", "duckdb")
 STREAMS = ("__arrow_c_stream__", "__arrow_c_array__")
 

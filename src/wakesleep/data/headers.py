@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?")
+NUMERAL = re.compile(r"[+-]?([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?")
 HEADER_ROWS = 200
 """So many rows are looked at to tell a header from values."""
-MOSTLY, OFTEN = 0.8, 0.5
-FEWEST_VALUES = 2
+VALUE_SHARE, OFTEN = 0.8, 0.5
+FEWEST_HEADER_VALUES = 2
 FIRST_YEAR, LAST_YEAR = 1500, 2200
 
 
@@ -28,7 +28,7 @@ def find_header(rows: Sequence[Sequence[str]]) -> Header:
     votes = []
     for i, cell in enumerate(first):
         values = [row[i].strip() for row in below if i < len(row) and row[i].strip()]
-        if cell.strip() and len(values) >= FEWEST_VALUES and not (years and cell.strip().isdigit()):
+        if cell.strip() and len(values) >= FEWEST_HEADER_VALUES and not (years and cell.strip().isdigit()):
             votes.append(_vote(cell.strip(), values, repeated))
     names, data = votes.count(1), votes.count(-1)
     if data > names:
@@ -40,16 +40,16 @@ def find_header(rows: Sequence[Sequence[str]]) -> Header:
 
 def _vote(cell: str, values: list[str], repeated: bool) -> int:
     """1 where a cell differs from the values below it as a name does, -1 where it is one of them, 0 otherwise."""
-    numbers = sum(NUMBER.fullmatch(v) is not None for v in values) / len(values)
+    numbers = sum(NUMERAL.fullmatch(v) is not None for v in values) / len(values)
     forms = Counter(map(form, values))
     own, (usual, count) = form(cell), forms.most_common(1)[0]
-    if numbers >= MOSTLY:
-        return -1 if NUMBER.fullmatch(cell) else 1
+    if numbers >= VALUE_SHARE:
+        return -1 if NUMERAL.fullmatch(cell) else 1
     if "9" in own and forms[own] >= OFTEN * len(values):
         return -1
     if cell in values and not repeated:
         return -1
-    return int("9" in usual and count >= MOSTLY * len(values) and own not in forms)
+    return int("9" in usual and count >= VALUE_SHARE * len(values) and own not in forms)
 
 
 def form(text: str) -> str:
@@ -59,7 +59,7 @@ def form(text: str) -> str:
 
 def _are_years(cells: list[str]) -> bool:
     """Whether the cells that are numbers are at least two years in order, as in a table with a column a year."""
-    numbers = [cell for cell in cells if NUMBER.fullmatch(cell)]
+    numbers = [cell for cell in cells if NUMERAL.fullmatch(cell)]
     years = [int(n) for n in numbers if n.isascii() and n.isdigit() and len(n) == 4]
     in_order = len(set(years)) == len(years) and years in (sorted(years), sorted(years)[::-1])
     return len(years) == len(numbers) >= 2 and in_order and all(FIRST_YEAR <= y <= LAST_YEAR for y in years)

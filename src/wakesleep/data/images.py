@@ -27,7 +27,7 @@ from wakesleep.errors import Refusal
 
 ARRAY_SUFFIXES = (".npy", ".npz")
 IMAGE_FORMATS = ("PNG", "JPEG", "GIF", "BMP")
-EXPECTED = "PNG, JPEG, GIF, BMP, .npy or .npz"
+EXPECTED_IMAGES = "PNG, JPEG, GIF, BMP, .npy or .npz"
 DECODER_FAULTS = (
     OSError, ValueError, SyntaxError, TypeError, EOFError, OverflowError, MemoryError, IndexError, KeyError,
     RuntimeError, struct.error, zlib.error, zipfile.BadZipFile, tokenize.TokenError,
@@ -48,7 +48,7 @@ def read_images(path: Path) -> list[Picture]:
         return _collect(path, [path])
     files = sorted(p for p in path.iterdir() if p.suffix.lower() in (*PICTURE_SUFFIXES, *ARRAY_SUFFIXES))
     if not files:
-        raise Refusal(f"{path} has no images: {EXPECTED} were expected.")
+        raise Refusal(f"{path} has no images: {EXPECTED_IMAGES} were expected.")
     return _collect(path, files)
 
 
@@ -105,7 +105,7 @@ def _decode(path: Path, most_pixels: int) -> UInt8[np.ndarray, "h w 3"]:
         ) from None
     except DECODER_FAULTS as error:
         said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        raise Refusal(f"{path} cannot be read as an image ({said}): {EXPECTED} were expected.") from None
+        raise Refusal(f"{path} cannot be read as an image ({said}): {EXPECTED_IMAGES} were expected.") from None
 
 
 def _eight_bits(image: Files.Image) -> Files.Image:

@@ -44,7 +44,7 @@ PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp")
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab")
 ARCHIVE_SUFFIXES = (".gz", ".gzip", ".zip")
 TABLES = "CSV, TSV, Parquet, Excel, JSON lines, or one of these in gzip or zip"
-CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
+CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\v\x1b"))
 MOST_CONTROLS_SHARE = 0.05
 """Text has hardly any control characters; of random bytes a tenth are."""
 FEW_CONTROLS = 4
@@ -85,6 +85,6 @@ def _is_workbook(path: Path) -> bool:
 
 def require_text(title: str, head: bytes) -> None:
     """Refuses bytes of which too many are control characters."""
-    controls = len(head) - len(head.translate(None, CONTROLS))
+    controls = len(head) - len(head.translate(None, CONTROL_BYTES))
     if controls > FEW_CONTROLS and controls > MOST_CONTROLS_SHARE * len(head):
         raise Refusal(f"{title} is a binary file of an unknown kind, but a table was expected: {TABLES}.")

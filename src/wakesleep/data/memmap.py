@@ -23,7 +23,7 @@ from wakesleep.errors import Refusal
 ABOUT = "store.json"
 DIGEST_CHARACTERS = 32
 HASHED_BYTES_AT_ONCE = 1 << 24
-NAME = re.compile(r"\w[\w.\-]*")
+ARRAY_NAME = re.compile(r"\w[\w.\-]*")
 NUMPY_FAULTS = (OSError, ValueError, EOFError, TypeError, SyntaxError, OverflowError, MemoryError, tokenize.TokenError)
 """What NumPy raises when a file is damaged."""
 Hashed = Callable[[int, int], None]
@@ -44,7 +44,7 @@ class _Column:
     """A file that grows by rows; its header is written again when their number is known."""
 
     def __init__(self, folder: Path, name: str, first: np.ndarray):
-        if not NAME.fullmatch(name) or first.dtype.hasobject or first.ndim == 0:
+        if not ARRAY_NAME.fullmatch(name) or first.dtype.hasobject or first.ndim == 0:
             raise Refusal(f"An array {name!r} of {first.dtype}{first.shape} cannot be stored.")
         self.name, self.dtype, self.shape = name, first.dtype, first.shape[1:]
         self.file: BinaryIO = (folder / f"{name}.npy").open("xb")

@@ -39,7 +39,7 @@ class Script(NamedTuple):
 
 def likely_encoding(sample: bytes) -> str:
     """Returns the encoding under which the bytes are the most probable."""
-    scores = {name: _log_joint(sample, name) for name in (*ALPHABETS, *SYLLABLES)}
+    scores = {name: _log_joint(sample, name) for name in (*ALPHABET_OF_ENCODING, *SYLLABLES)}
     return max(scores, key=lambda name: scores[name])
 
 
@@ -79,7 +79,7 @@ def _log_p(c: str, before: str, script: Script) -> float:
     return odd + (math.log(OTHERS_SHARE / OTHERS) if c.isprintable() else CONTROL_LOG_P)
 
 
-ALPHABETS = {
+ALPHABET_OF_ENCODING = {
     "cp1252": (WEST, 0.9, True),
     "latin-1": (WEST, 0.02, True),
     "cp1250": (CENTRE, 0.01, True),
@@ -109,8 +109,8 @@ KANA_RANGE = range(0x3041, 0x30FF)
 
 @cache
 def _script(name: str) -> Script:
-    if name in ALPHABETS:
-        (frequent, letters), prior, latin = ALPHABETS[name]
+    if name in ALPHABET_OF_ENCODING:
+        (frequent, letters), prior, latin = ALPHABET_OF_ENCODING[name]
         return Script(frozenset(frequent), frozenset(letters), prior, latin)
     base, first, last, prior = SYLLABLES[name]
     leads = (bytes((a, b)) for a in range(first, last + 1) for b in (*range(0x40, 0x7F), *range(0xA1, 0xFF)))

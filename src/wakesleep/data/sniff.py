@@ -12,7 +12,7 @@ from wakesleep.data.tables import stream_columns
 from wakesleep.errors import Refusal
 
 ROWS_LOOKED_AT = 200
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 DATE = re.compile(
     r"\d{4}([-/.]\d{1,2}){1,2}([T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}|[A-Z][a-z]{2}[- ]\d{2,4}", re.ASCII
 )
@@ -47,7 +47,7 @@ def type_of(values: Sequence[str | None]) -> str:
 
 def _judge(values: Sequence[str | None]) -> Peeked:
     seen = [v.strip() for v in values if v and v.strip()]
-    numeric, dates = (bool(seen) and all(form.fullmatch(v) for v in seen) for form in (NUMBER, DATE))
+    numeric, dates = (bool(seen) and all(form.fullmatch(v) for v in seen) for form in (PLAIN_NUMBER, DATE))
     return Peeked(numeric, dates)
 
 

@@ -25,7 +25,7 @@ from typing import Any
 from wakesleep.data import limits
 from wakesleep.data.archives import expanded
 from wakesleep.data.encodings import HEAD_BYTES, encoding_of, open_text, undecodable
-from wakesleep.data.frames import KNOWN, FrameSource, is_frame
+from wakesleep.data.frames import ACCEPTED, FrameSource, is_frame
 from wakesleep.data.kinds import TABLES, kind_of
 from wakesleep.data.sources import RowSource, Sample, Source, Texts
 from wakesleep.data.spreadsheets import sheet_rows
@@ -177,7 +177,7 @@ def _opened(source: Any, header: bool | None) -> Iterator[Source]:
         yield FrameSource(source)
         return
     if not isinstance(source, str | Path):
-        raise Refusal(f"A table cannot be read from {type(source).__name__}: {KNOWN} was expected.")
+        raise Refusal(f"A table cannot be read from {type(source).__name__}: {ACCEPTED} was expected.")
     title = "Standard input" if str(source) == "-" else str(source)
     try:
         with _standard_input() if str(source) == "-" else _file(Path(source), Path(source).name, header) as found:

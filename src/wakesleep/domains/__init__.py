@@ -64,7 +64,7 @@ def domain(reference: str, given: bool = True) -> Domain:
         found = references.load(reference, given)
     else:
         raise Refusal(
-            f"domain must be one of {', '.join(known())}, or {references.FORMS}, but {reference!r} was given."
+            f"domain must be one of {', '.join(known())}, or {references.REFERENCE_FORMS}, but {reference!r} was given."
         )
     if not isinstance(found, Domain):
         raise Refusal(f"{reference} is not a Domain, but a {type(found).__name__}.")

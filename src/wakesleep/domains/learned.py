@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wakesleep.core.model import Model, Observations
 
 SETTING_HELP = "A setting of the domain, as NAME=VALUE (see: wakesleep domains DOMAIN); repeatable."
-MEMORY_SIZE, PROPOSALS, BATCH_SIZE = 20, 20, 20
+LEARNED_MEMORY_SIZE, PROPOSALS, BATCH_SIZE = 20, 20, 20
 REVISED_SHARE = 0.5
 """Share of proposals that change a program already found, where a domain knows how."""
 LEAST_REMEMBERED = 10
@@ -167,7 +167,7 @@ def learn(
     from wakesleep.core.model import Batch
 
     key_build, key_fit = jax.random.split(fused(jax.random.key(0)))
-    algorithm = mws(optax.adam(1e-3), MEMORY_SIZE, PROPOSALS)
+    algorithm = mws(optax.adam(1e-3), LEARNED_MEMORY_SIZE, PROPOSALS)
     state = algorithm.init(domain.build(key_build, settings, data), data)
     size = min(BATCH_SIZE, len(data))
     for state, info in fit(algorithm, state, data, key=key_fit, steps=steps, batch_size=size, consume=True):

@@ -16,14 +16,14 @@ from typing import Any
 from wakesleep.core.folders import user_cache
 from wakesleep.errors import Refusal
 
-FORMS = "package.module:NAME or path/to/file.py:NAME"
+REFERENCE_FORMS = "package.module:NAME or path/to/file.py:NAME"
 
 
 def load(reference: str, given: bool) -> Any:
     """Returns the object that a reference names; `given` says whether the user gave the reference just now."""
     where, _, name = reference.rpartition(":")
     if not where or not name.isidentifier():
-        raise Refusal(f"A domain of your own is named as {FORMS}, but {reference!r} was given.")
+        raise Refusal(f"A domain of your own is named as {REFERENCE_FORMS}, but {reference!r} was given.")
     origin = _origin(where, reference)
     if given:
         _remember(reference, origin)

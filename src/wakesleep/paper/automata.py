@@ -21,7 +21,7 @@ from wakesleep.paper.cells import prepare_cell
 from wakesleep.paper.results import Row, complete
 from wakesleep.running.train import steps as train_steps
 
-BASELINES = ("counting", "Beta-Bernoulli")
+AUTOMATA_BASELINES = ("counting", "Beta-Bernoulli")
 HOLD = 0.7
 """The share of the steps for which the learning rate is held; it then falls, so that phi settles."""
 
@@ -97,7 +97,7 @@ def _reproduce(path: Path, plan: Plan, recognition: str, report: Callable) -> li
         for t in plan.tasks
         for k in plan.ks
     ]
-    baselines: list[Row] = [{"task": task, "algorithm": a} for task in plan.tasks for a in BASELINES]
+    baselines: list[Row] = [{"task": task, "algorithm": a} for task in plan.tasks for a in AUTOMATA_BASELINES]
     names = ("observations", "batch_size", "learning_rate", "data_seed")
     shared = {name: getattr(plan, name) for name in names}
     shared |= {"noise": 0.02, "height": 64, "width": 64, "recognition": recognition, "prior": "uniform"}

@@ -21,7 +21,7 @@ from wakesleep.paper.results import Row, complete
 BACKGROUND_ALPHABETS = 30
 TRAINED_PER_ALPHABET = 10
 PER_ALPHABET = 10
-STROKES = 48
+MOST_PIECES = 48
 NATS_TO_BITS_PER_PIXEL = 1 / (28 * 28 * np.log(2))
 
 
@@ -65,8 +65,8 @@ def train_hand(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
         rows = rows_of(whole, plan.per_alphabet)
         images = whole.images(rows)[np.random.default_rng(0).permutation(len(rows))]
         said: list[str] = []
-        hand, _ = train(images, STROKES, report=said.append)
-        found = {"images": len(rows), "strokes": STROKES, "curve": said, "nib": [round(v, 3) for v in hand.nib]}
+        hand, _ = train(images, MOST_PIECES, report=said.append)
+        found = {"images": len(rows), "strokes": MOST_PIECES, "curve": said, "nib": [round(v, 3) for v in hand.nib]}
         found |= {"digest": files.digest(hand)}
         files.save(output / "characters-hand.safetensors", hand, found | CARD)
         return found

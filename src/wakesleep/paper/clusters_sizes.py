@@ -20,7 +20,7 @@ from wakesleep.paper import clusters
 from wakesleep.paper.clusters import PAPER_SPARSITY
 from wakesleep.paper.results import Row, complete
 
-DRAWS = 200
+FLOOR_DRAWS = 200
 """Draws of K programs by which the divergence of an exact sampler is estimated."""
 
 
@@ -44,8 +44,8 @@ FULL = {
     "sparsity-floor": Plan(ks=(2, 5, 10, 20)),
     "sparsity-starts": Plan(algorithms=("MWS", "MWS-tail+both", "RWS", "VIMCO")),
 }
-SMALL = Plan(steps=500, seeds=2, sizes=(1, 5), starts=(0.1, 1.0), algorithms=("MWS",))
-QUICK = dict.fromkeys(FULL, SMALL)
+SMALL_PLAN = Plan(steps=500, seeds=2, sizes=(1, 5), starts=(0.1, 1.0), algorithms=("MWS",))
+QUICK = dict.fromkeys(FULL, SMALL_PLAN)
 
 
 def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
@@ -69,7 +69,7 @@ def reproduce_starts(output: Path, plan: Plan, report: Callable = print) -> list
 def reproduce_floor(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """Fills sparsity-floor.json: for each variance and K the least KL that any algorithm can have; returns its rows."""
     cells = [{"variance": v, "K": k} for k, v in product(plan.ks, PAPER_SPARSITY)]
-    shared = {"data_seed": plan.data_seed, "draws": DRAWS}
+    shared = {"data_seed": plan.data_seed, "draws": FLOOR_DRAWS}
     return complete(output / "sparsity-floor.json", shared, cells, lambda c: _floor(c, plan), report)
 
 
@@ -135,7 +135,7 @@ def floors(model: Model, table: Array, data: Observations, m: int, k: int) -> Ro
     """Returns KL(Q || p(z | x)) of the best m programs, and of k draws from the exact posterior, gathered."""
     log_posterior = jax.nn.log_softmax(exact_joint(model, table, data), axis=1)
     best = -jax.nn.logsumexp(jax.lax.top_k(log_posterior, m)[0], axis=1)
-    drawn = jax.random.categorical(jax.random.key(0), log_posterior, axis=1, shape=(DRAWS, k, len(data)))
+    drawn = jax.random.categorical(jax.random.key(0), log_posterior, axis=1, shape=(FLOOR_DRAWS, k, len(data)))
 
     def gap(places: Array, log_p: Array) -> Array:
         share = jnp.mean(places[:, None] == places[None], axis=1)

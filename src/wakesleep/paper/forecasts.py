@@ -16,7 +16,7 @@ from wakesleep.domains.timeseries.language import SE, Kernel, Term, program, ter
 from wakesleep.domains.timeseries.records import Record, is_even
 from wakesleep.paper.results import Row
 
-SEASON_LENGTH = dict.fromkeys(
+CLASSIC_SEASON_LENGTH = dict.fromkeys(
     ("airline", "mauna", "call_centre", "radio", "gas_production", "sulphuric", "unemployment"), 12
 )  # fmt: skip
 """Season lengths of monthly series, for the peers and the scale of MASE; the others count as without season."""
@@ -74,7 +74,7 @@ def ours(part: Split, rounds: int) -> Forecast:
 
     positions = _steps(np.concatenate([part.train.times, part.times]))
     kept = len(part.train.times)
-    season = SEASON_LENGTH.get(part.train.name)
+    season = CLASSIC_SEASON_LENGTH.get(part.train.name)
     series = Series(part.train.name, part.train.values, positions[:kept], seasons=(season,) if season else ())
     said = explain_by_library(series).predict(positions[kept:])
     low, point, high = (said.quantile(q) for q in ((1 - BAND_PROBABILITY) / 2, 0.5, (1 + BAND_PROBABILITY) / 2))
@@ -122,7 +122,7 @@ def peer(name: str) -> Callable[[Split, int], Forecast]:
     def run(part: Split, rounds: int) -> Forecast:
         from statsforecast import models
 
-        model = getattr(models, name)(season_length=SEASON_LENGTH.get(part.train.name, 1))
+        model = getattr(models, name)(season_length=CLASSIC_SEASON_LENGTH.get(part.train.name, 1))
         said = model.forecast(part.train.values.astype(np.float64), h=len(part.times), level=[90])
         mean, low, high = (np.asarray(said[k], float) for k in ("mean", "lo-90", "hi-90"))
         deviation = np.maximum((high - low) / (2 * NORMAL_QUANTILE_95), 1e-9)
@@ -145,7 +145,7 @@ def measure(name: str, method: str, rounds: int) -> Row:
     part = split(classic(name))
     said = (METHODS | PEERS)[method](part, rounds)
     error = part.values - said.point
-    season = SEASON_LENGTH.get(name, 1)
+    season = CLASSIC_SEASON_LENGTH.get(name, 1)
     naive = np.abs(part.train.values[season:] - part.train.values[:-season]).mean()
     inside = (part.values >= said.low) & (part.values <= said.high)
     found = {

@@ -68,8 +68,8 @@ FULL = {
     "strings-generalise": Plan(),
     "strings-ablations": Plan(seeds=1, ks=(5,), algorithms=("MWS-revise+both", "RWS")),
 }
-BRIEF = Plan(steps=100, pretrain=20, seeds=1, ks=(5,), algorithms=("MWS", "RWS"), **strings.SMALL)  # type: ignore[arg-type]
-QUICK = {"strings-generalise": BRIEF, "strings-ablations": replace(BRIEF, algorithms=("MWS",))}
+QUICK_PLAN = Plan(steps=100, pretrain=20, seeds=1, ks=(5,), algorithms=("MWS", "RWS"), **strings.SMALL_EVALUATION)  # type: ignore[arg-type]
+QUICK = {"strings-generalise": QUICK_PLAN, "strings-ablations": replace(QUICK_PLAN, algorithms=("MWS",))}
 ABLATIONS = ((0.0, 0.0, True), (0.5, 0.0, True), (0.0, 0.02, True), (0.5, 0.02, False))
 """Dropout, stray rate at the start, and whether it is learned: what the main table has, in part."""
 
@@ -125,7 +125,7 @@ def train(cell: Row, plan: Plan, found: Parts) -> Trained:
     """The model at the tenth of the way at which the NLL of the concepts left out was least."""
     settings = _settings(plan)
     data = observe((c.train for c in found.trained), settings)
-    unseen = observe((c.train for c in found.left_out), replace(settings, longest=strings.LONGEST))
+    unseen = observe((c.train for c in found.left_out), replace(settings, longest=strings.LONGEST_NOVEL_STRING))
     algorithm = make(cell["algorithm"], optax.adam(plan.learning_rate), cell["K"], own_sizes(cell))
     _, key = jax.random.split(fused(jax.random.key(cell["seed"])))
     state = algorithm.init(_slept(replace(plan, steps=0, seeds=1, ks=(), algorithms=()), cell["seed"]), data)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from wakesleep.domains.timeseries.statespace.m3 import TESTED, tested
-from wakesleep.paper.m3_methods import METHODS, measure
+from wakesleep.paper.m3_methods import M3_METHODS, measure
 from wakesleep.paper.results import Row, complete
 
 
@@ -34,7 +34,7 @@ QUICK = {"m3": Plan(monthly=2, quarterly=2, yearly=2, processes=1)}
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """Fills m3.json: a row for each period and method with the measures of every series; returns its rows."""
-    methods = list(METHODS)
+    methods = list(M3_METHODS)
     if importlib.util.find_spec("statsforecast") is None:
         report("statsforecast is not installed (pip install 'wakesleep[peers]'): its rows are left out")
         methods = ["wakesleep"]

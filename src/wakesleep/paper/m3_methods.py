@@ -55,16 +55,16 @@ def peer(name: str) -> Method:
     return run
 
 
-PEERS: dict[str, Method] = {name: peer(name) for name in ("AutoETS", "AutoARIMA", "AutoTheta", "SeasonalNaive")}
-METHODS: dict[str, Method] = (
-    {"wakesleep": ours} | PEERS | {f"wakesleep + {' + '.join(COMBINED)}": partial(ours, combine=COMBINED)}
+M3_PEERS: dict[str, Method] = {name: peer(name) for name in ("AutoETS", "AutoARIMA", "AutoTheta", "SeasonalNaive")}
+M3_METHODS: dict[str, Method] = (
+    {"wakesleep": ours} | M3_PEERS | {f"wakesleep + {' + '.join(COMBINED)}": partial(ours, combine=COMBINED)}
 )
 
 
 def measure(one: Competitor, method: str) -> dict[str, float]:
     """Returns the measures of one series; densities are of values in naive scales, and CPU in seconds."""
     start = time.process_time()
-    said = METHODS[method](one)
+    said = M3_METHODS[method](one)
     cpu = time.process_time() - start
     scale = one.naive_scale
     inside = (one.future >= said.low) & (one.future <= said.high)

@@ -12,7 +12,7 @@ from wakesleep.errors import Refusal
 
 UNITS_PER_NAT = 1000
 """Numbers are kept to the thousandth."""
-MOST_BYTES = 8_000_000
+PACKED_BYTES = 8_000_000
 """A packed text of more than two million numbers is refused."""
 RESAMPLES = 10_000
 
@@ -29,7 +29,7 @@ def unpack(text: str) -> Float[np.ndarray, "n"]:
     """The numbers of a packed text, in nats."""
     try:
         unzip = zlib.decompressobj()
-        raw = unzip.decompress(base64.b85decode(text), MOST_BYTES)
+        raw = unzip.decompress(base64.b85decode(text), PACKED_BYTES)
     except (ValueError, binascii.Error, zlib.error) as error:
         raise Refusal(f"A text of packed numbers cannot be read ({error}).") from None
     if not unzip.eof or len(raw) % 4:

@@ -36,9 +36,9 @@ PAPER = {
     "MWS": {2: 84.1, 3: 83.1, 5: 82.8, 10: 82.5},
     "MWS-fantasy": {2: 82.5, 3: 82.7, 5: 82.8, 10: 82.8},
 }
-LONGEST = 24
+LONGEST_NOVEL_STRING = 24
 """The longest string of the novel concepts."""
-SHOWN = tuple(range(3, 1000, 83))
+SHOWN_CONCEPTS = tuple(range(3, 1000, 83))
 """A dozen concepts whose regexes are kept."""
 REVISED = 0.5
 """The share of proposals that change a program found before, when a model is evaluated."""
@@ -69,19 +69,19 @@ class Plan:
     algorithms: tuple[str, ...] = ("MWS", "MWS-revise", "RWS", "VIMCO", "MWS-fantasy", "RWS-sleep")
 
 
-SIZES = (32, 64, 128)
+HIDDEN_SIZES = (32, 64, 128)
 """Hidden sizes of the networks that are compared."""
 FULL = {
     "strings": Plan(),
     "strings-awake": Plan(pretrain=0),
     "strings-sizes": Plan(steps=2000, pretrain=0, ks=(5,), algorithms=("MWS-revise",), flatness=()),
 }
-SMALL = {"memory": 10, "wakes": 5, "samples": 50, "flatness": (50, 100), "few": 5}
-BRIEF = Plan(steps=300, pretrain=100, ks=(2, 5), algorithms=("MWS", "RWS", "VIMCO"), **SMALL)  # type: ignore[arg-type]
+SMALL_EVALUATION = {"memory": 10, "wakes": 5, "samples": 50, "flatness": (50, 100), "few": 5}
+QUICK_STRINGS_PLAN = Plan(steps=300, pretrain=100, ks=(2, 5), algorithms=("MWS", "RWS", "VIMCO"), **SMALL_EVALUATION)  # type: ignore[arg-type]
 QUICK = {
-    "strings": BRIEF,
-    "strings-awake": replace(BRIEF, pretrain=0),
-    "strings-sizes": replace(BRIEF, steps=100, pretrain=0, ks=(2,), algorithms=("MWS-revise",)),
+    "strings": QUICK_STRINGS_PLAN,
+    "strings-awake": replace(QUICK_STRINGS_PLAN, pretrain=0),
+    "strings-sizes": replace(QUICK_STRINGS_PLAN, steps=100, pretrain=0, ks=(2,), algorithms=("MWS-revise",)),
 }
 
 
@@ -117,7 +117,7 @@ def _cell(cell: Row, plan: Plan) -> list[Row]:
 def reproduce_sizes(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """Makes strings-sizes.json, the cost and worth of larger networks: a row for each hidden size."""
     shared = {k: v for k, v in shared_settings(plan).items() if k != "hidden"}
-    cells = [cell | {"hidden": hidden} for cell in every_cell(plan) for hidden in SIZES]
+    cells = [cell | {"hidden": hidden} for cell in every_cell(plan) for hidden in HIDDEN_SIZES]
     return complete(output / "strings-sizes.json", shared, cells, lambda c: _sized(c, plan), report)
 
 
@@ -156,7 +156,7 @@ def likelihoods(model: Model, found: list[Concept], plan: Plan) -> tuple[Likelih
     The posterior given the others is over the programs found for either: those that explain them all are often not
     among the best for five alone. Which programs are summed decides how tight an estimate is, not what is estimated.
     """
-    wide = Settings(length=plan.length, longest=LONGEST)
+    wide = Settings(length=plan.length, longest=LONGEST_NOVEL_STRING)
     train, test = (observe((getattr(c, part) for c in found), wide) for part in ("train", "test"))
     key = fused(jax.random.key(3))
     known, first = (search(key, model, data, plan) for data in (test, train))
@@ -218,7 +218,7 @@ def _found(algorithm: Algorithm, state: State, data: Observations) -> Row:
     q = _posterior(algorithm, state, data)
     best = np.asarray(jax.vmap(lambda z, w: z[jnp.argmax(w)])(q.programs, q.log_weight))
     found = np.isfinite(np.asarray(q.log_weight)).any(axis=1)
-    shown = [_inferred(state.model, best[i], data, i) for i in SHOWN if i < len(data) and found[i]]
+    shown = [_inferred(state.model, best[i], data, i) for i in SHOWN_CONCEPTS if i < len(data) and found[i]]
     return {
         "explained": int(found.sum()),
         "alternation": int(((best == BAR).any(axis=1) & found).sum()),

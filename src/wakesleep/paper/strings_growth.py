@@ -27,8 +27,8 @@ class Plan(generalise.Plan):
 
 
 FULL = {"strings-memory": Plan(), "strings-concepts": Plan(algorithms=("MWS-tail+both", "RWS"))}
-SMALL = Plan(steps=100, pretrain=20, sizes=(1, 5), trained=(100, 300), **strings.SMALL)  # type: ignore[arg-type]
-QUICK = dict.fromkeys(FULL, SMALL)
+SMALL_GROWTH_PLAN = Plan(steps=100, pretrain=20, sizes=(1, 5), trained=(100, 300), **strings.SMALL_EVALUATION)  # type: ignore[arg-type]
+QUICK = dict.fromkeys(FULL, SMALL_GROWTH_PLAN)
 
 
 def reproduce_memory(output: Path, plan: Plan, report: Callable = print) -> list[Row]:

@@ -19,7 +19,7 @@ from wakesleep.errors import Refusal, require_at_least
 from wakesleep.running.evaluate import load_run
 from wakesleep.running.programs import posterior as remembered
 
-ROWS_SHOWN = 10
+OBSERVATIONS_SHOWN = 10
 
 
 def trained(target: str) -> Trained:
@@ -52,7 +52,7 @@ def posterior(path: Path, rows: list[int] | None) -> Programs:
     """Returns the programs found for training observations; the first ten by default."""
     job, state = load_run(path)
     n = len(job.dataset.train)
-    rows = rows or list(range(min(n, ROWS_SHOWN)))
+    rows = rows or list(range(min(n, OBSERVATIONS_SHOWN)))
     for row in rows:
         if not 0 <= row < n:
             raise Refusal(f"There is no observation {row}: the run has observations 0 to {n - 1}.")

@@ -18,7 +18,7 @@ from wakesleep.running.run import append, read_lines
 
 LEAST_CHANGE = 0.005
 """The change of a probability from which a row is written again."""
-DIGITS = 4
+KEPT_DIGITS = 4
 UNKNOWN_PHASE = "unknown"
 
 
@@ -71,7 +71,7 @@ class Chronicle:
     def _described(self, step: int, row: int, text: str, q: float, phase: str) -> dict[str, Any]:
         """Returns a program with the step of the look at which it was first seen, and what had found it."""
         since, by = self._since.setdefault((row, text), (step, phase))
-        return {"program": text, "q": round(q, DIGITS), "since": since, "by": by}
+        return {"program": text, "q": round(q, KEPT_DIGITS), "since": since, "by": by}
 
 
 def _finite(value: Any) -> float | None:

@@ -14,7 +14,7 @@ from wakesleep.serve.shelf import Shelf
 
 FORM_BYTES = 4 << 20
 UPLOAD_BYTES = 64 << 20
-MOST_FIELDS = 10_000
+MOST_FORM_FIELDS = 10_000
 PATIENCE_SECONDS = 20
 LONGEST_NAME = 120
 
@@ -32,7 +32,7 @@ async def fields(request: Request) -> dict[str, list[str]]:
         body = b"".join([piece async for piece in _pieces(request, FORM_BYTES, "The form")])
         try:
             text = body.decode("utf-8")
-            given = parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+            given = parse_qs(text, keep_blank_values=True, max_num_fields=MOST_FORM_FIELDS, errors="strict")
         except ValueError:
             raise Refusal("The form could not be read: it is not UTF-8, or it has too many fields.") from None
         for name, values in given.items():

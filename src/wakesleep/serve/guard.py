@@ -14,7 +14,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 
-METHODS = ("GET", "HEAD", "POST")
+HTTP_METHODS = ("GET", "HEAD", "POST")
 OWN_SITE = ("same-origin", "none")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -62,7 +62,7 @@ class Guard:
         first = scope["path"].split("/")[1]
         if not hmac.compare_digest(first.encode(), self.token.encode()):
             return 403, "The address lacks the token: use the address that wakesleep explore printed."
-        if scope["method"] not in METHODS:
+        if scope["method"] not in HTTP_METHODS:
             return 405, f"{scope['method']} is not answered here."
         return None
 

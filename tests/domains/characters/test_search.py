@@ -5,7 +5,7 @@ from tests.domains.characters.hands import HOUSE, PLAIN, PLUS, SEVEN, ink_of, so
 from wakesleep.domains.characters.hand import edits, trails
 from wakesleep.domains.characters.hand.compare import overlap, shaded
 from wakesleep.domains.characters.hand.learn import learn
-from wakesleep.domains.characters.hand.match import POINTS, match, shape
+from wakesleep.domains.characters.hand.match import MATCHED_POINTS, match, shape
 from wakesleep.domains.characters.hand.redraw import Redrawing, redrawn
 from wakesleep.domains.characters.hand.search import merge, search
 from wakesleep.domains.characters.hand.skeleton import graph, length, thin
@@ -130,7 +130,7 @@ def test_strokes_match_those_of_their_own_character():
 def test_a_moved_and_scaled_drawing_is_the_same_shape():
     moved = tuple(Pen(p.knots * 0.8 + 3, p.bends) for p in HOUSE)
     np.testing.assert_allclose(shape(moved).points, shape(HOUSE).points, atol=1e-6)
-    assert len(shape(HOUSE).points) == POINTS
+    assert len(shape(HOUSE).points) == MATCHED_POINTS
 
 
 def test_an_affine_map_of_a_drawing_is_undone():

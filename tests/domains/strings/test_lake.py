@@ -17,7 +17,7 @@ from wakesleep.cli.app import app
 from wakesleep.domains.strings.columns.explanation import explain
 from wakesleep.domains.strings.lake import catalogue as module
 from wakesleep.domains.strings.lake.catalogue import make_catalogue, tables_below
-from wakesleep.domains.strings.lake.describe import FIELDS, File, describe, describe_file
+from wakesleep.domains.strings.lake.describe import CATALOGUE_FIELDS, File, describe, describe_file
 from wakesleep.domains.strings.lake.like import column_values, like
 from wakesleep.domains.strings.lake.pool import Failure, answers
 from wakesleep.domains.strings.lake.store import Journal, rows_of, write
@@ -63,7 +63,7 @@ def test_every_table_has_a_row_for_each_column_and_a_bad_file_one_with_the_reaso
     assert (rows[3]["distinct"], rows[3]["rows"], rows[3]["nulls"], rows[1]["nulls"]) == (40, 40, 0.0, 1.0)
     assert (found.files, found.described, found.unchanged, found.columns, found.failed) == (4, 4, 0, 5, 1)
     assert found.failures[0][0] == "drawing.csv"
-    assert list(rows[0]) == list(FIELDS)
+    assert list(rows[0]) == list(CATALOGUE_FIELDS)
 
 
 def test_json_lines_hold_the_same_rows_as_parquet(lake, tmp_path):
@@ -214,7 +214,7 @@ def test_bad_words_and_catalogues_are_refused(tmp_path, monkeypatch, words, sent
     monkeypatch.chdir(tmp_path)
     Path("bad.jsonl").write_text('{"a": 1}\n')
     Path("bad.parquet").write_text("no")
-    row = dict.fromkeys(FIELDS) | {"file": "f", "column": "c", "programs": '[[1.0, {"kind": "System"}]]'}
+    row = dict.fromkeys(CATALOGUE_FIELDS) | {"file": "f", "column": "c", "programs": '[[1.0, {"kind": "System"}]]'}
     Path("evil.jsonl").write_text(json.dumps(row) + "\n")
     Path("some.csv").write_text("a\n1\n")
     with pytest.raises(Refusal, match=sentence):
@@ -223,7 +223,7 @@ def test_bad_words_and_catalogues_are_refused(tmp_path, monkeypatch, words, sent
 
 def test_a_catalogue_is_written_whole_or_not_at_all(tmp_path):
     def rows():
-        yield dict.fromkeys(FIELDS) | {"file": "a"}
+        yield dict.fromkeys(CATALOGUE_FIELDS) | {"file": "a"}
         raise OSError("no room")
 
     with pytest.raises(OSError, match="no room"):

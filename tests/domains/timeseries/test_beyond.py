@@ -60,7 +60,7 @@ def test_programs_near_the_best_explain_what_the_library_does_not():
     found = refinement.refine(first)
     assert found.weight.sum() == pytest.approx(1.0)
     assert found.log_likelihood.max() > first.log_likelihood.max() + 10
-    assert len(found.atoms) == len(first.atoms) + refinement.KEPT
+    assert len(found.atoms) == len(first.atoms) + refinement.KEPT_ATOMS
     group = max(found.groups, key=lambda g: len(g.atoms))
     again = filter_atoms(group.atoms, found.observed, group.seasons)
     np.testing.assert_allclose(group.filtered.log_likelihood, again.log_likelihood)
@@ -76,7 +76,7 @@ def test_programs_near_the_best_explain_what_the_library_does_not():
 def test_what_lies_beyond_the_library_weighs_little_where_the_library_explains():
     values = 100 + np.random.default_rng(0).normal(size=60)
     found = infer(Observed(np.arange(60.0), values[None]), (False,), shipped("step"), ())
-    assert found.posterior.weight[:, -refinement.KEPT :].sum() < 0.05
+    assert found.posterior.weight[:, -refinement.KEPT_ATOMS :].sum() < 0.05
 
 
 def test_the_last_value_may_be_an_outlier_or_a_new_level_and_both_are_forecast():

@@ -12,12 +12,12 @@ from jaxtyping import Array, Int, Key, UInt8
 from wakesleep.core.model import Model, Observations, dream
 from wakesleep.data.images import read_images
 from wakesleep.domains.automata.evaluator import ABSENT, NoisyAutomaton, Picture, picture
-from wakesleep.domains.automata.language import SIZES, Rule, RulePrior, tables
+from wakesleep.domains.automata.language import NEIGHBOURHOOD_SIZES, Rule, RulePrior, tables
 from wakesleep.domains.automata.networks import Convolutional, Counting
 from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 
-MOST_ENUMERATED = 3
+MOST_ENUMERATED_NEIGHBOURS = 3
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuses settings that make no sense."""
-        if self.neighbours not in SIZES:
+        if self.neighbours not in NEIGHBOURHOOD_SIZES:
             raise Refusal(f"neighbours must be 1, 3, 5 or 7, but {self.neighbours} was given.")
         require_one_of("recognition", self.recognition, ("image", "counts"))
         require_one_of("prior", self.prior, ("uniform", "learned"))
@@ -55,7 +55,7 @@ class Settings:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Returns the numbers of neighbours that a rule may have."""
-        return SIZES if self.unknown else (self.neighbours,)
+        return NEIGHBOURHOOD_SIZES if self.unknown else (self.neighbours,)
 
 
 def load(settings: Settings) -> Dataset:
@@ -113,7 +113,7 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
 def programs(settings: Settings, data: Observations) -> Rule | None:
     """Returns every rule, or None where there are too many."""
     size = settings.sizes[-1]
-    if size > MOST_ENUMERATED:
+    if size > MOST_ENUMERATED_NEIGHBOURS:
         return None
     table = jnp.asarray(tables(size))
     return Rule(jnp.full(table.shape[0], size), table)

@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 
 from wakesleep.core.model import Prior, Scalar
 
-SIZES = (1, 3, 5, 7)
+NEIGHBOURHOOD_SIZES = (1, 3, 5, 7)
 
 
 class Rule(NamedTuple):

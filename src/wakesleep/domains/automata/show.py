@@ -17,7 +17,7 @@ from wakesleep.domains.automata.language import Rule, number, widen
 
 INK_COLOUR, PAPER_COLOUR, EDGE_COLOUR = "#212529", "#ffffff", "#868e96"
 FLIPPED_COLOUR, FLIPPED_TO_0_COLOUR = "#d6221f", "#ff8f87"
-MOST_SPELLED, MOST_ICONS, MOST_DRAWN = 3, 5, 3
+MOST_SPELLED, MOST_ICONS, MOST_RULES_DRAWN = 3, 5, 3
 LEAST_PROBABILITY_DRAWN = 0.005
 
 
@@ -67,7 +67,7 @@ def sizes_of(x: Picture, z: Rule) -> tuple[int, ...]:
 
 def picture(figure: FigureBase, x: Picture, programs: Any, evaluator: Any) -> None:
     """Draws the image, and beside it the number, noise and icons of the best programs."""
-    programs = [p for i, p in enumerate(programs[:MOST_DRAWN]) if i == 0 or p[1] >= LEAST_PROBABILITY_DRAWN]
+    programs = [p for i, p in enumerate(programs[:MOST_RULES_DRAWN]) if i == 0 or p[1] >= LEAST_PROBABILITY_DRAWN]
     grid = figure.add_gridspec(len(programs), 2, width_ratios=(1, 1.8), hspace=0.35)
     cells(figure.add_subplot(grid[:, 0]), np.asarray(x.image))
     for row, (z, probability) in enumerate(programs):

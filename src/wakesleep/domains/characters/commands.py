@@ -9,7 +9,7 @@ from wakesleep.domains.contract import Command, Explanation, Report, option
 from wakesleep.errors import Refusal
 
 MOST_DRAWN = 200
-FILES = {
+FILE_HELPS = {
     "picture": "Draw the given drawings and the new ones to this PNG.",
     "svg": "Write the strokes of the new drawings to this SVG.",
 }
@@ -90,7 +90,7 @@ COMMANDS = {
         arguments={"FILE": "A drawing, or a folder of them."},
         options=Options,
         run=redraw,
-        files=FILES,
+        files=FILE_HELPS,
         shown="Drawings shown in the terminal.",
     ),
     "invent": Command(
@@ -98,7 +98,7 @@ COMMANDS = {
         arguments={"FILE...": "Drawings of one style: files, or a folder of them."},
         options=InventOptions,
         run=invent,
-        files=FILES,
+        files=FILE_HELPS,
         shown="Drawings shown in the terminal.",
     ),
 }

@@ -20,7 +20,7 @@ from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 
 ALPHABETS = 50
-JITTER = 0.08
+MADE_STROKE_JITTER = 0.08
 MADE_STROKES, MADE_LENGTH = 12, 5
 
 
@@ -108,7 +108,7 @@ def _scrawl(key: Key[Array, ""], count: int) -> Int8[Array, "n y x"]:
 
     def one(key: Key[Array, ""]) -> Image:
         key_z, key_jitter, key_place = jax.random.split(key, 3)
-        shaken = bank.displacement + JITTER * jax.random.normal(key_jitter, bank.displacement.shape)
+        shaken = bank.displacement + MADE_STROKE_JITTER * jax.random.normal(key_jitter, bank.displacement.shape)
         canvas = eqx.tree_at(lambda r: r.displacement, bank, shaken).draw(_some(key_z, prior))
         corner = jax.random.randint(key_place, (2,), 0, 5)
         moved = jax.lax.dynamic_slice(jnp.pad(canvas, 2), tuple(corner), (SIDE, SIDE))

@@ -7,7 +7,7 @@ from wakesleep.domains.characters.explain import EXPLAINER
 from wakesleep.domains.characters.show import film, picture, show, words
 from wakesleep.domains.contract import Domain
 
-SHIPPED = Path(__file__).parent / "characters.safetensors"
+SHIPPED_FILE = Path(__file__).parent / "characters.safetensors"
 DOMAIN = Domain(
     name="characters",
     settings=Settings,
@@ -18,6 +18,6 @@ DOMAIN = Domain(
     picture=picture,
     programs=programs,
     film=film,
-    shipped=SHIPPED,
+    shipped=SHIPPED_FILE,
     explainer=EXPLAINER,
 )

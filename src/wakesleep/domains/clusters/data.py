@@ -18,8 +18,8 @@ from wakesleep.domains.clusters.networks import LabelTable
 from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least
 
-MOST_POINTS = 30
-MOST_ENUMERATED = 9
+MOST_GROUP_POINTS = 30
+MOST_ENUMERATED_POINTS = 9
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Settings:
         """Refuses settings that make no sense."""
         for name in ("observations", "points", "width"):
             require_at_least(name, getattr(self, name), 1)
-        if self.points > MOST_POINTS:
-            raise Refusal(f"points must be at most {MOST_POINTS}, but {self.points} was given.")
+        if self.points > MOST_GROUP_POINTS:
+            raise Refusal(f"points must be at most {MOST_GROUP_POINTS}, but {self.points} was given.")
         for name in ("variance", "alpha", "start"):
             if not getattr(self, name) > 0:
                 raise Refusal(f"{name} must be positive, but {getattr(self, name)} was given.")
@@ -88,7 +88,7 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
 def programs(settings: Settings, data: Observations) -> Array | None:
     """Returns every partition, or None where there are too many or groups differ in size."""
     points = data.x.shape[1]
-    if points > MOST_ENUMERATED or bool(jnp.any(data.c != points)):
+    if points > MOST_ENUMERATED_POINTS or bool(jnp.any(data.c != points)):
         return None
     return jnp.asarray(partitions(points))
 
@@ -109,10 +109,10 @@ def read(path: Path, group: str = "group") -> Dataset:
     names = list(dict.fromkeys(found))
     members = [values[labels == name] for name in names]
     sizes = [len(m) for m in members]
-    if max(sizes) > MOST_POINTS:
+    if max(sizes) > MOST_GROUP_POINTS:
         raise Refusal(
             f"Group {names[int(np.argmax(sizes))]!r} of {path} has {max(sizes)} points, but a group may have at "
-            f"most {MOST_POINTS}: split it, or sample from it."
+            f"most {MOST_GROUP_POINTS}: split it, or sample from it."
         )
     x = np.zeros((len(names), max(sizes), len(coordinates)), np.float32)
     for row, points in enumerate(members):

@@ -16,11 +16,11 @@ from wakesleep.data.tables import Column, read_table
 from wakesleep.domains.strings.data import in_alphabet
 from wakesleep.errors import Refusal
 
-STRINGS, LONGEST, SAME_HEADER = 10, 25, 3
-NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?%?")
-WORD = re.compile(r"[A-Za-z]{6,}")
+STRINGS, LONGEST_COLLECTED, SAME_HEADER = 10, 25, 3
+NUMBER_LIKE = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?%?")
+LONG_WORD = re.compile(r"[A-Za-z]{6,}")
 VOWELS = set("aeiouyAEIOUY")
-NAMES = frozenset(
+PERSON_NAMES = frozenset(
     """
     james mary robert patricia john jennifer michael linda david elizabeth william barbara richard susan joseph jessica
     thomas sarah charles karen christopher lisa daniel nancy matthew betty anthony sandra mark ashley steven emily paul
@@ -66,8 +66,8 @@ def admissible(column: Column, words: frozenset[str] | None = None) -> bool:
     values = _strings(column)
     return (
         len(values) >= STRINGS
-        and all(in_alphabet(v) and len(v) <= LONGEST for v in values)
-        and not all(NUMBER.fullmatch(v) for v in values)
+        and all(in_alphabet(v) and len(v) <= LONGEST_COLLECTED for v in values)
+        and not all(NUMBER_LIKE.fullmatch(v) for v in values)
         and not any(_has_word(v, words) or _has_name(v) for v in values)
     )
 
@@ -79,7 +79,7 @@ def _strings(column: Column) -> set[str]:
 
 def _has_word(value: str, words: frozenset[str] | None) -> bool:
     """By a list of words if there is one; else what could be spoken counts as a word."""
-    return any(w.lower() in words if words is not None else _can_be_spoken(w) for w in WORD.findall(value))
+    return any(w.lower() in words if words is not None else _can_be_spoken(w) for w in LONG_WORD.findall(value))
 
 
 def _can_be_spoken(word: str) -> bool:
@@ -89,7 +89,7 @@ def _can_be_spoken(word: str) -> bool:
 
 
 def _has_name(value: str) -> bool:
-    return any(w.lower() in NAMES for w in re.findall(r"[A-Z][a-z]{2,}", value))
+    return any(w.lower() in PERSON_NAMES for w in re.findall(r"[A-Z][a-z]{2,}", value))
 
 
 def write(folder: Path, output: Path, words: Path | None = None, seed: int = 0) -> int:

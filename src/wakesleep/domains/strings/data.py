@@ -24,7 +24,7 @@ from wakesleep.domains.strings.networks import StringRecognition, start_bias
 from wakesleep.domains.strings.strays import LARGEST_RATE, Strays
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 
-FILES = {
+CONCEPT_FILES = {
     "paper": ["string_concepts/paper/background.jsonl"],
     "novel": ["string_concepts/paper/novel.jsonl"],
     "large": ["string_concepts/concepts.jsonl"],
@@ -33,7 +33,7 @@ FILES = {
 }
 CALIBRATION_EVERY = 8
 """One in so many concepts of the large set is kept out of "all", to calibrate on."""
-SHORTEST_PROGRAM = 2
+SHORTEST_REGEX = 2
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         """Refuses settings that make no sense."""
-        require_one_of("concepts", self.concepts, ("appendix", *FILES))
-        for name, least in (("strings", 1), ("longest", 0), ("length", SHORTEST_PROGRAM), ("hidden", 2)):
+        require_one_of("concepts", self.concepts, ("appendix", *CONCEPT_FILES))
+        for name, least in (("strings", 1), ("longest", 0), ("length", SHORTEST_REGEX), ("hidden", 2)):
             require_at_least(name, getattr(self, name), least)
         require_share("unseen", self.unseen)
         require_share("dropout", self.dropout)
@@ -130,7 +130,7 @@ def concepts(which: str) -> list[Concept]:
         lines = (files(__package__) / "appendix.jsonl").read_text().splitlines()
         return [Concept(strings[0], strings, [], []) for strings in map(json.loads, lines)]
     found = []
-    for name in FILES[which]:
+    for name in CONCEPT_FILES[which]:
         rows = _lines(datasets.find(name))
         if "paper" not in name and which in ("all", "calibration"):
             rows = [r for i, r in enumerate(rows) if (i % CALIBRATION_EVERY == 0) == (which == "calibration")]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from wakesleep.domains.strings.language import CHARACTERS
 
-START, END = "\r", "\n"
+FIRST_SYMBOL, LAST_SYMBOL = "\r", "\n"
 """The symbols before the first character and after the last."""
 UNIFORM = 1 / (len(CHARACTERS) + 1)
 
@@ -48,10 +48,10 @@ class Ngram:
 
     def _symbols(self, text: str) -> Iterator[tuple[str, str]]:
         """The symbols of a text, each with what counts of the text before it."""
-        for i, symbol in enumerate(text + END):
+        for i, symbol in enumerate(text + LAST_SYMBOL):
             yield symbol, text[max(i - self.order + 1, 0) : i]
 
     def _contexts(self, before: str) -> list[str]:
         """From the empty one to the longest; where a text begins is part of them."""
-        padded = START * (self.order - 1) + before
+        padded = FIRST_SYMBOL * (self.order - 1) + before
         return [padded[len(padded) - n :] for n in range(self.order)]

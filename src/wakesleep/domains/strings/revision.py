@@ -27,12 +27,12 @@ from wakesleep.domains.strings.language import (
     WORD,
 )
 
-READ_OFF, WRAPPED = 0.25, 0.125
+READ_OFF_SHARE, WRAPPED_SHARE = 0.25, 0.125
 """The shares of revisions that are read off the strings, and that put brackets around a part."""
 _ALIKE = MEMBERS[np.array([DIGIT, UPPER, LOWER]) - FIRST_CLASS]
-KINDS = np.concatenate([_ALIKE, ~_ALIKE.any(axis=0, keepdims=True) & (np.arange(PAST + 1) != PAST)])
+CHARACTER_KINDS = np.concatenate([_ALIKE, ~_ALIKE.any(axis=0, keepdims=True) & (np.arange(PAST + 1) != PAST)])
 """Which characters are digits, capitals, small letters, and others."""
-OTHER = 3
+OTHER_KIND = 3
 
 
 def revised(key: Key[Array, ""], z: Tokens, x: Strings) -> Tokens:
@@ -41,8 +41,8 @@ def revised(key: Key[Array, ""], z: Tokens, x: Strings) -> Tokens:
     u = jax.random.uniform(fused(keys[0]), (2,))
     once = mutate(keys[1], z, x)
     changed = jnp.where(u[1] < 0.5, mutate(keys[2], once, x), once)
-    changed = jnp.where(u[0] > 1 - WRAPPED, wrap(keys[3], z), changed)
-    return jnp.where(u[0] < READ_OFF, read_off(keys[4], x, z.shape[0]), changed)
+    changed = jnp.where(u[0] > 1 - WRAPPED_SHARE, wrap(keys[3], z), changed)
+    return jnp.where(u[0] < READ_OFF_SHARE, read_off(keys[4], x, z.shape[0]), changed)
 
 
 def mutate(key: Key[Array, ""], z: Tokens, x: Strings) -> Tokens:
@@ -141,7 +141,7 @@ def _template(x: Strings, rows: Bool[Array, "s"], written: Bool[Array, "t"]) -> 
     most = jnp.max(jnp.where(rows[:, None], characters, -1), axis=0)
     present = jnp.any(kinds & rows[None, :, None], axis=1)
     places = jnp.arange(length)
-    alone = (least == most) & (written | present[OTHER])
+    alone = (least == most) & (written | present[OTHER_KIND])
     literal = jnp.where(least + 1 == SPACE, WHITE, least + 1)
     token = jnp.where(alone, literal, _narrowest(present))
     tail = _narrowest(jnp.any(present & (places >= shortest)[None, :], axis=1))
@@ -153,7 +153,7 @@ def _places(x: Strings, length: int) -> tuple[Int[Array, "s t"], Bool[Array, "4 
     """The characters of the first places of each string, and which are digits, capitals, small letters, and others."""
     width = ((0, 0), (0, max(length - x.characters.shape[1], 0)))
     characters = jnp.pad(x.characters[:, :length].astype(jnp.int32), width, constant_values=PAST)
-    return characters, jnp.asarray(KINDS)[:, characters]
+    return characters, jnp.asarray(CHARACTER_KINDS)[:, characters]
 
 
 def _narrowest(present: Bool[Array, "4 *t"]) -> Int[Array, "*t"]:

@@ -7,7 +7,7 @@ from typing import Any
 from wakesleep.domains.contract import Command, Explanation, Report, option
 from wakesleep.errors import Refusal
 
-FILE = {"FILE": "A table with a column of times and columns of numbers, or unique_id, ds and y."}
+FILE_HELP = {"FILE": "A table with a column of times and columns of numbers, or unique_id, ds and y."}
 MOST_ORIGINS = 1000
 SEASON_HELP = "The season in steps, such as 12, or several, such as 7,365; 1 for none (default: by the calendar)."
 
@@ -93,7 +93,7 @@ def backtest(words: Sequence[str], options: BacktestOptions, report: Report) -> 
 COMMANDS = {
     "forecast": Command(
         help="Forecast the series of a table, with bands.",
-        arguments=FILE,
+        arguments=FILE_HELP,
         options=ForecastOptions,
         run=forecast,
         files={"csv": "Write the forecasts to this CSV file.", "picture": "Draw the forecasts to this PNG."},
@@ -101,7 +101,7 @@ COMMANDS = {
     ),
     "backtest": Command(
         help="Score forecasts of the past of a table's series, beside other tools.",
-        arguments=FILE,
+        arguments=FILE_HELP,
         options=BacktestOptions,
         run=backtest,
         files={"csv": "Write the scores of every series and method to this CSV file."},

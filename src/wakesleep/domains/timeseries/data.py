@@ -31,7 +31,7 @@ CLASSIC = (
 )  # fmt: skip
 TRUTHS = ("SE + WN", "Per + WN", "SE*Per + WN", "SE + Per + WN", "SE + SE + WN", "SE + SE*Per + WN")
 """The expressions from which series are drawn."""
-SHORTEST_PROGRAM = 3
+SHORTEST_EXPRESSION = 3
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Settings:
         """Refuses settings that make no sense."""
         require_one_of("series", self.series, SOURCES)
         kernel_names(self.kernels)
-        least = {"observations": 0, "points": 8, "length": SHORTEST_PROGRAM, "hidden": 2, "fit_steps": 0}
+        least = {"observations": 0, "points": 8, "length": SHORTEST_EXPRESSION, "hidden": 2, "fit_steps": 0}
         for name, value in least.items():
             require_at_least(name, getattr(self, name), value)
 

@@ -42,14 +42,14 @@ VARIABLE_KINDS = (
     "decay",
 )
 """The kinds of variables, each with a prior of its own; a decay is the length of a kernel that multiplies a Per."""
-NOISE, CONSTANT, SLOPE, WANDER, AMPLITUDE, SE_LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3, 4, 5, 8, 9, 10
+NOISE, CONSTANT, LINE_SLOPE, WANDER, AMPLITUDE, SE_LENGTH, ROUNDNESS, PERIOD, DECAY = 0, 1, 2, 3, 4, 5, 8, 9, 10
 IDLE = len(VARIABLE_KINDS)
 LEAST_NOISE_DEVIATION = 1e-3
 """Every series has noise of at least this standard deviation: a thousandth of its own. It is part of the model."""
 WALK_LENGTH_SPANS = 10.0
 """The length of the random walk, in spans: it is stationary, and close to Brownian motion within a span."""
 SCALE_KIND = np.full(len(KERNEL_SPELLINGS), AMPLITUDE, np.int32)
-SCALE_KIND[[WN, C, LIN, RW]] = NOISE, CONSTANT, SLOPE, WANDER
+SCALE_KIND[[WN, C, LIN, RW]] = NOISE, CONSTANT, LINE_SLOPE, WANDER
 LENGTH_KIND = np.full(len(KERNEL_SPELLINGS), IDLE, np.int32)
 LENGTH_KIND[[SE, M12, M32, PER]] = SE_LENGTH, SE_LENGTH + 1, SE_LENGTH + 2, ROUNDNESS
 

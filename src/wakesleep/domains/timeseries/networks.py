@@ -16,7 +16,7 @@ from wakesleep.domains.timeseries.kernels import PERIOD, VARIABLE_KINDS, layout
 from wakesleep.domains.timeseries.language import KERNEL_SPELLINGS, Kernel
 from wakesleep.domains.timeseries.likelihood import Series
 
-GRID_POINTS, MOST_CYCLES = 64, 128
+GRID_POINTS, MOST_CYCLES_SEEN = 64, 128
 """Recognition sees the series at `GRID_POINTS` times, and its power at frequencies from 1 to `MOST_CYCLES` a span."""
 FREQUENCIES_A_CYCLE = 2
 LEAST_POWER = 1e-4
@@ -48,7 +48,7 @@ class Encoded(NamedTuple):
 
 def frequencies() -> Float[np.ndarray, "f"]:
     """Returns the frequencies of the periodogram, in cycles a span."""
-    return 1 + np.arange(MOST_CYCLES * FREQUENCIES_A_CYCLE) / FREQUENCIES_A_CYCLE
+    return 1 + np.arange(MOST_CYCLES_SEEN * FREQUENCIES_A_CYCLE) / FREQUENCIES_A_CYCLE
 
 
 def periodogram(x: Series) -> Float[Array, "f"]:
@@ -88,7 +88,7 @@ class KernelPrior(Prior):
     def sample(self, key: Key[Array, ""], c: Any) -> Kernel:
         """Draws an expression; its variables are arbitrary."""
         key_tokens, key_start = jax.random.split(key)
-        anywhere = jnp.where(frequencies() < MOST_CYCLES / 4, 0.0, -1e9)
+        anywhere = jnp.where(frequencies() < MOST_CYCLES_SEEN / 4, 0.0, -1e9)
         return first_guess(key_start, self.tokens.sample(key_tokens, c), self.scaled, anywhere)
 
     def log_prob(self, z: Kernel, c: Any) -> Scalar:
@@ -147,7 +147,7 @@ class SeriesRecognition(Recognition):
 
     def __init__(self, key: Key[Array, ""], hidden: int, rules: Grammar, length: int, scaled: bool):
         keys = jax.random.split(key, 3)
-        inputs = GRID_POINTS + MOST_CYCLES * FREQUENCIES_A_CYCLE + 2
+        inputs = GRID_POINTS + MOST_CYCLES_SEEN * FREQUENCIES_A_CYCLE + 2
         self.first, self.first_bias = _start(keys[0], inputs, hidden), jnp.zeros(hidden)
         self.second, self.second_bias = _start(keys[1], hidden, hidden), jnp.zeros(hidden)
         self.writer = SeriesWriter(keys[2], hidden)

@@ -12,7 +12,7 @@ from wakesleep.domains.timeseries.likelihood import Series
 from wakesleep.domains.timeseries.reading import series as reading
 from wakesleep.errors import Refusal
 
-FEWEST = 8
+FEW_POINTS = 8
 EVEN = 0.15
 """Times that are within this share of a step of a regular grid are on it: months, in years, are."""
 
@@ -72,9 +72,9 @@ def tidy(record: Record) -> Record:
     if len(distinct) < len(t):
         notes.append(f"{len(t) - len(distinct):,} repeated times averaged")
         v = np.bincount(place, weights=v) / np.bincount(place)
-    if len(distinct) < FEWEST:
+    if len(distinct) < FEW_POINTS:
         raise Refusal(
-            f"{name} has {len(distinct)} point{'s' * (len(distinct) != 1)} with a value, but at least {FEWEST} are "
+            f"{name} has {len(distinct)} point{'s' * (len(distinct) != 1)} with a value, but at least {FEW_POINTS} are "
             "needed to explain a series."
         )
     # A spread that double precision cannot tell from none.

@@ -10,7 +10,7 @@ from wakesleep.domains.timeseries.kernels import IDLE, VARIABLE_KINDS, layout
 from wakesleep.domains.timeseries.language import Kernel, text_of
 from wakesleep.domains.timeseries.likelihood import Series
 
-MOST_DRAWN = 5
+MOST_KERNELS_DRAWN = 5
 SERIES_COLOUR, BAR_COLOUR = "#1b6ca8", "#4c6ef5"
 
 
@@ -39,10 +39,10 @@ def picture(figure: FigureBase, x: Series, programs: Any, evaluator: Any) -> Non
     left.plot(np.asarray(x.times)[there] + 0.5, np.asarray(x.values)[there], color=SERIES_COLOUR, lw=1)
     left.set(xticks=[], yticks=[])
     left.spines[["top", "right"]].set_visible(False)
-    drawn = programs[:MOST_DRAWN]
+    drawn = programs[:MOST_KERNELS_DRAWN]
     places = np.arange(len(drawn))
     right.barh(places, [p for _, p in drawn], height=0.3, color=BAR_COLOUR, align="edge")
     for place, (z, p) in zip(places, drawn, strict=True):
         right.text(0.0, place - 0.08, f"{show(z)}   {100 * p:.0f} %", family="monospace", fontsize=8, va="bottom")
-    right.set(xlim=(0, 1), ylim=(MOST_DRAWN - 0.3, -0.6))
+    right.set(xlim=(0, 1), ylim=(MOST_KERNELS_DRAWN - 0.3, -0.6))
     right.axis("off")

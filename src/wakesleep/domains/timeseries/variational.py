@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 QUADRATURE_POINTS = 10
-LONGEST_STEP, LEAST_GAIN, STEP_SHRINKAGE = 1.0, 1e-4, 0.25
+LONGEST_STEP, LEAST_STEP_GAIN, STEP_SHRINKAGE = 1.0, 1e-4, 0.25
 DIFFERENCE_STEP = 1e-4
 LEAST_CURVATURE = 0.3
 """The least curvature in any direction: no standard deviation is above 1.8 in log-space."""
@@ -58,7 +58,7 @@ def climb(function: ValueAndGradient, theta: Vector, inverse: Float[Array, "v v"
         theta = jnp.where(climbing, jnp.clip(now.theta + step, -GREATEST_LOG_VARIABLE, GREATEST_LOG_VARIABLE), beside)
         value, gradient = function(theta)
         finite = jnp.isfinite(value) & jnp.all(jnp.isfinite(gradient))
-        good = climbing & finite & (value >= now.value + LEAST_GAIN * (step @ now.gradient))
+        good = climbing & finite & (value >= now.value + LEAST_STEP_GAIN * (step @ now.gradient))
         inverse = _update(now.inverse, theta - now.theta, now.gradient - gradient)
         rows = now.beside.at[along].set(gradient)
         moved = Climb(theta, value, gradient, inverse, jnp.ones_like(value), rows)

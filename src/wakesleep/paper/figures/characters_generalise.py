@@ -12,8 +12,8 @@ from wakesleep.paper.paired import paired, unpack
 from wakesleep.paper.results import Row, longest
 from wakesleep.paper.tables import markdown
 
-OURS = ("MWS-tail+both", "MWS-revise+both")
-RIVALS = ("RWS", "VIMCO", "MWS")
+OUR_CHARACTERS = ("MWS-tail+both", "MWS-revise+both")
+RIVALS_OF_CHARACTERS = ("RWS", "VIMCO", "MWS")
 TITLES = {"drawers": "other drawers", "characters": "other characters"}
 
 
@@ -51,7 +51,7 @@ def table_paired(folder: Path) -> str:
     """Returns the differences to each rival, drawing by drawing, with bootstrap intervals."""
     rows = longest(folder / f"{NAME}.json")["rows"]
     lines = []
-    for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OURS, RIVALS):
+    for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OUR_CHARACTERS, RIVALS_OF_CHARACTERS):
         first, second = ([r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival))
         if first and second:
             lines.append([f"K = {k}, {ours} - {rival}", *(_difference(first, second, split) for split in SPLITS)])

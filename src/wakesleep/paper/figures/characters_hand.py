@@ -15,7 +15,7 @@ from wakesleep.paper.characters_hand import PER_ALPHABET
 from wakesleep.paper.results import longest
 from wakesleep.paper.tables import markdown
 
-SHOWN, COLUMNS, SHOWN_SEED = 24, 8, 0
+SHOWN_DRAWINGS, DRAWINGS_A_ROW, SHOWN_SEED = 24, 8, 0
 LINE_POINTS = 2.6
 
 
@@ -55,14 +55,14 @@ def draw_shipped(folder: Path) -> list[Path]:
     """Draws held-out characters that were chosen at random, each with its strokes below."""
     whole = omniglot.load()
     rows = np.random.default_rng(SHOWN_SEED).choice(
-        omniglot.split(whole, PER_ALPHABET, 0).drawers, SHOWN, replace=False
+        omniglot.split(whole, PER_ALPHABET, 0).drawers, SHOWN_DRAWINGS, replace=False
     )
     hand = files.load(HAND)
     found = [explain_image(hand, x) for x in whole.images(rows.tolist())]
-    figure = Figure(figsize=(COLUMNS, 2.08 * SHOWN / COLUMNS), layout="constrained")
-    axes = figure.subplots(2 * SHOWN // COLUMNS, COLUMNS)
+    figure = Figure(figsize=(DRAWINGS_A_ROW, 2.08 * SHOWN_DRAWINGS / DRAWINGS_A_ROW), layout="constrained")
+    axes = figure.subplots(2 * SHOWN_DRAWINGS // DRAWINGS_A_ROW, DRAWINGS_A_ROW)
     for i, one in enumerate(found):
-        above, below = (axes[2 * (i // COLUMNS) + k, i % COLUMNS] for k in (0, 1))
+        above, below = (axes[2 * (i // DRAWINGS_A_ROW) + k, i % DRAWINGS_A_ROW] for k in (0, 1))
         pictures.paint(above, 1.0 - one.x[..., None].repeat(3, axis=2))
         pictures.frame(below)
         pictures.draw_strokes(below, one.programs[0], numbered=False, width=LINE_POINTS)

@@ -15,7 +15,7 @@ from wakesleep.paper.characters_oneshot import official_runs
 from wakesleep.paper.results import longest
 from wakesleep.paper.tables import markdown
 
-GIVEN, EXAMPLES, LINE_POINTS = 8, 6, 2.2
+GIVEN, EXAMPLES, ONESHOT_LINE_POINTS = 8, 6, 2.2
 
 
 def table_oneshot(folder: Path) -> str:
@@ -44,7 +44,7 @@ def draw_oneshot(folder: Path) -> list[Path]:
         for axis in axes[1:, column]:
             pictures.frame(axis)
             new = redrawn(Redrawing(), one.programs[0], rng)
-            pictures.draw_strokes(axis, new, numbered=False, width=LINE_POINTS)
+            pictures.draw_strokes(axis, new, numbered=False, width=ONESHOT_LINE_POINTS)
     return [save(figure, folder / "characters-oneshot.png")]
 
 

@@ -20,7 +20,7 @@ from wakesleep.paper.tables import markdown
 MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
 CURVES = (*MAIN_ALGORITHMS, "MWS-explore")
 SHOWN_K = 5
-PUBLISHED = "KL as published"
+PUBLISHED_KL = "KL as published"
 
 
 def table_clusters(folder: Path) -> str:
@@ -28,7 +28,7 @@ def table_clusters(folder: Path) -> str:
     rows = longest(folder / "clusters.json")["rows"]
     names = _algorithms(rows)
     lines = []
-    for measure, title in (("nll", "NLL"), ("nll_test", "NLL, held out"), ("kl", "KL"), ("kl_published", PUBLISHED)):
+    for measure, title in (("nll", "NLL"), ("nll_test", "NLL, held out"), ("kl", "KL"), ("kl_published", PUBLISHED_KL)):
         shown = [n for n in names if measure != "kl_published" or not n.startswith("MWS")]
         lines += _lines(rows, shown, measure, f"{title}, ")
     return _with_caption(rows, lines)

@@ -8,7 +8,7 @@ from wakesleep.paper.figures.clusters import improvement
 from wakesleep.paper.results import Row, load, longest
 from wakesleep.paper.tables import markdown
 
-RIVALS = ("RWS", "VIMCO")
+RIVALS_OF_CLUSTERS = ("RWS", "VIMCO")
 
 
 def table_sizes(folder: Path) -> str:
@@ -38,7 +38,7 @@ def table_above(folder: Path) -> str:
     variances, ks = sorted(PAPER_SPARSITY), sorted({r["K"] for r in rows})
     lines = []
     for k in ks:
-        found = [{a: cells.get((v, k, a)) for a in ("MWS", *RIVALS)} for v in variances]
+        found = [{a: cells.get((v, k, a)) for a in ("MWS", *RIVALS_OF_CLUSTERS)} for v in variances]
         lines.append([f"K = {k}, NLL", *(_gain(here, lambda row: row["nll"]) for here in found)])
         above = [_above(here, floors.get((v, k))) for v, here in zip(variances, found, strict=True)]
         lines.append([f"K = {k}, KL above the floor", *above])
@@ -62,7 +62,7 @@ def _above(cell: dict[str, Row | None], floor: Row | None) -> str:
     """Returns the improvement in KL above the floor of each algorithm's kind."""
     if floor is None:
         return ""
-    least = {"MWS": floor["memory"], **dict.fromkeys(RIVALS, floor["draws"])}
+    least = {"MWS": floor["memory"], **dict.fromkeys(RIVALS_OF_CLUSTERS, floor["draws"])}
     return _gain(cell, lambda row: row["kl"] - least[row["algorithm"]])
 
 

@@ -13,7 +13,7 @@ from wakesleep.paper.paired import Difference, paired, unpack
 from wakesleep.paper.results import Row, longest
 from wakesleep.paper.tables import markdown
 
-COLUMNS = (
+MEASURED_COLUMNS = (
     ("background", "nll", "background"),
     ("novel", "nll", "novel"),
     ("background", "nll_given_first", "background, given five"),
@@ -34,9 +34,9 @@ def table_generalise(folder: Path) -> str:
     for k, name in itertools.product(sorted({r["K"] for r in rows}), _names(rows)):
         some = [r for r in rows if (r["algorithm"], r["K"]) == (name, k)]
         if some:
-            means = [_mean([r[measure] for r in some if r["split"] == split]) for split, measure, _ in COLUMNS]
+            means = [_mean([r[measure] for r in some if r["split"] == split]) for split, measure, _ in MEASURED_COLUMNS]
             lines.append([f"K = {k}, {name}", *means, *_cost(some)])
-    head = ["", *(title for *_, title in COLUMNS), "seeds", "steps kept", "train CPU s"]
+    head = ["", *(title for *_, title in MEASURED_COLUMNS), "seeds", "steps kept", "train CPU s"]
     caption = (
         f"NLL in nats of five held-out strings, {rows[0]['steps']:,} steps at most after {settings['pretrain']:,} of "
         f"sleep, dropout {settings['dropout']}, stray rate {settings['stray']} at the start; mean ± standard deviation "
@@ -53,9 +53,9 @@ def table_paired(folder: Path) -> str:
     for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OURS, RIVALS):
         first, second = ([r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival))
         if first and second:
-            found = [str(difference(first, second, split, measure)) for split, measure, _ in COLUMNS[:4]]
+            found = [str(difference(first, second, split, measure)) for split, measure, _ in MEASURED_COLUMNS[:4]]
             lines.append([f"K = {k}, {ours} - {rival}", *found])
-    head = ["", *(title for *_, title in COLUMNS[:4])]
+    head = ["", *(title for *_, title in MEASURED_COLUMNS[:4])]
     caption = (
         "Mean difference in nats over the same concepts [95 % interval by the bootstrap over concepts, and over seeds "
         "where there are several]; below zero the first is better."
@@ -78,9 +78,9 @@ def table_ablations(folder: Path) -> str:
         some = [r for r in rows if (r["algorithm"], r["dropout"], r["stray"], r["stray_learned"]) == key]
         name, dropout, stray, learned = key
         strays = f"{stray}{' learned' if learned else ' fixed'}" if stray else "none"
-        means = [_mean([r[m] for r in some if r["split"] == split]) for split, m, _ in COLUMNS[:4]]
+        means = [_mean([r[m] for r in some if r["split"] == split]) for split, m, _ in MEASURED_COLUMNS[:4]]
         lines.append([f"{name}, dropout {dropout}, strays {strays}", *means])
-    return markdown(["K = 5", *(title for *_, title in COLUMNS[:4])], lines)
+    return markdown(["K = 5", *(title for *_, title in MEASURED_COLUMNS[:4])], lines)
 
 
 def draw_generalise(folder: Path) -> list[Path]:

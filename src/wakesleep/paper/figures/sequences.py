@@ -10,7 +10,7 @@ from wakesleep.paper.tables import markdown
 
 DEFAULT = "MWS-tail+fantasy"
 """The row that `mws` is when nothing is said."""
-COLUMNS = (("nll", "NLL"), ("nll_new", "NLL of new sequences"), ("noise", "noise"))
+SEQUENCE_COLUMNS = (("nll", "NLL"), ("nll_new", "NLL of new sequences"), ("noise", "noise"))
 
 
 def table_sequences(folder: Path) -> str:
@@ -19,8 +19,8 @@ def table_sequences(folder: Path) -> str:
     if table is None:
         raise Refusal(f"{folder} has no benchmark-sequences.json: make it with python benchmarks/sequences.py.")
     rows = sorted(table["rows"], key=lambda row: (-row["K"], np.mean(row["nll"])))
-    head = ["", *(title for _, title in COLUMNS)]
-    lines = [[_name(row), *(_spread(row[name], name) for name, _ in COLUMNS)] for row in rows]
+    head = ["", *(title for _, title in SEQUENCE_COLUMNS)]
+    lines = [[_name(row), *(_spread(row[name], name) for name, _ in SEQUENCE_COLUMNS)] for row in rows]
     gaps = [f"{gap:.2f} at K = {k}" for k, gap in default_gaps(rows).items()]
     first = rows[0]
     caption = (

@@ -8,7 +8,7 @@ import numpy as np
 from wakesleep.paper.results import Row, longest
 from wakesleep.paper.tables import markdown
 
-MEASURES = (("nll", "novel"), ("nll_given_first", "novel, given five"))
+GROWTH_MEASURES = (("nll", "novel"), ("nll_given_first", "novel, given five"))
 
 
 def table_memory(folder: Path) -> str:
@@ -29,7 +29,7 @@ def table_concepts(folder: Path) -> str:
     some = lambda *key: [r for r in rows if (r["K"], r["algorithm"], r["N"]) == key]  # noqa: E731
     lines = [
         [f"{title}, K = {k}, {name}", *(_mean(some(k, name, n), measure) for n in counts)]
-        for measure, title in MEASURES
+        for measure, title in GROWTH_MEASURES
         for k, name in keys
     ]
     return markdown(["", *(f"N = {n:,}" for n in counts)], lines) + "\n\n" + _caption(rows)

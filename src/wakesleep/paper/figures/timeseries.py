@@ -21,7 +21,7 @@ from wakesleep.errors import Refusal
 from wakesleep.paper.results import Row, load
 from wakesleep.paper.tables import markdown
 
-MEASURES = {"log_density": "{:.2f}", "rmse": "{:.4g}", "mase": "{:.2f}", "coverage": "{:.0%}"}
+MEASURE_FORMATS = {"log_density": "{:.2f}", "rmse": "{:.4g}", "mase": "{:.2f}", "coverage": "{:.0%}"}
 OBSERVED_COLOUR, AHEAD_COLOUR = "#1b6ca8", "#dc6a12"
 MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
 
@@ -49,7 +49,7 @@ def _line(values: list[float | None], measure: str) -> list[str]:
     known = [v for v in values if v is not None]
     worth = {"log_density": lambda v: v, "coverage": lambda v: -abs(v - 0.9)}.get(measure, lambda v: -v)
     best = max(known, key=worth)
-    said = ["" if v is None else MEASURES[measure].format(v) for v in values]
+    said = ["" if v is None else MEASURE_FORMATS[measure].format(v) for v in values]
     return [f"**{text}**" if v == best else text for v, text in zip(values, said, strict=True)]
 
 

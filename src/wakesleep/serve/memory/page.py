@@ -12,9 +12,9 @@ from typing import Any
 from wakesleep.domains.pages import Asked, Page
 from wakesleep.errors import Refusal
 
-MOST_BYTES = 32 << 20
+MOST_BYTES_READ = 32 << 20
 """Bytes of a file that are read; of a longer one the end."""
-MOST_POINTS = 600
+MOST_CURVE_POINTS = 600
 """Points of a curve that are sent; a longer one is thinned."""
 MOST_LOOKS = 300
 WATCHED_OPTION = "--watch"
@@ -67,8 +67,8 @@ def _lines(file: Path) -> list[dict[str, Any]]:
     try:
         size = file.stat().st_size
         with file.open("rb") as opened:
-            opened.seek(max(0, size - MOST_BYTES))
-            texts = opened.read(MOST_BYTES).split(b"\n")
+            opened.seek(max(0, size - MOST_BYTES_READ))
+            texts = opened.read(MOST_BYTES_READ).split(b"\n")
     except OSError:
         return []
     found = []
@@ -91,7 +91,7 @@ def _curve(path: Path) -> dict[str, Any]:
     """Returns the steps, bounds and novelty of a run: of the looks, or of the checkpoints where nothing was watched."""
     watched = [line for line in _lines(path / "memory.jsonl") if "bound" in line]
     lines = watched or _lines(path / "metrics.jsonl")
-    lines = lines[:: max(1, len(lines) // MOST_POINTS)]
+    lines = lines[:: max(1, len(lines) // MOST_CURVE_POINTS)]
     names = ("bound", "novel", "explained")
     return {"steps": [line["step"] for line in lines]} | {n: [_number(line.get(n)) for line in lines] for n in names}
 

@@ -114,7 +114,7 @@ def test_a_tolerated_share_is_told_and_does_not_count():
 
 
 def test_the_list_is_capped_and_the_rest_is_counted(monkeypatch):
-    monkeypatch.setattr(checking, "MOST_VALUES", 10)
+    monkeypatch.setattr(checking, "MOST_VALUES_LISTED", 10)
     verdict = check(Contract({"a": Rule(pattern="x")}), {"a": [f"v{i}" for i in range(100)]})
     assert (len(verdict.faults), verdict.unlisted, verdict.alarms) == (10, 90, 100)
     (shown,) = verdict.table(most=3)

@@ -6,9 +6,9 @@ from jaxtyping import Float, Int8
 from wakesleep.domains.characters.hand.compare import shaded
 from wakesleep.domains.characters.hand.fit import Hand
 from wakesleep.domains.characters.hand.prior import (
-    ANYWHERE,
+    ANY_PLACE,
     AT_END,
-    END,
+    LAST_PIECE,
     LIFT,
     MOST_ARCS_COUNTED,
     MOST_PENS_COUNTED,
@@ -25,7 +25,7 @@ def draw_program(prior: Prior, rng: np.random.Generator) -> Program:
     while choice == LIFT:
         knots, bends, stroke = [_start(prior, pens, rng)], [], -1
         choice = -1
-        while choice not in (LIFT, END):
+        while choice not in (LIFT, LAST_PIECE):
             weight = prior.opening if stroke < 0 else prior.following[stroke]
             stroke = int(rng.choice(len(weight), p=weight))
             dx, dy, bend = _arc(prior, stroke, rng)
@@ -50,7 +50,7 @@ def _start(prior: Prior, earlier: list[Pen], rng: np.random.Generator) -> Float[
     if not earlier:
         return _gaussian(prior.first_mean, prior.first_whiten, rng)
     relation = int(rng.choice(3, p=prior.relation))
-    if relation == ANYWHERE:
+    if relation == ANY_PLACE:
         return _gaussian(prior.later_mean, prior.later_whiten, rng)
     points = [p.knots[[0, -1]] if relation == AT_END else places(p.knots, p.bends) for p in earlier]
     return rng.choice(np.concatenate(points)) + prior.near_pixels[relation - 1] * rng.normal(size=2)

@@ -20,7 +20,7 @@ from wakesleep.domains.contract import Explanation, Report, Rows, Standing, Tabl
 
 WEIGHED = 2
 """Programs of an image whose probability is estimated."""
-MOST_DRAWN = 12
+MOST_DRAWINGS_DRAWN = 12
 
 
 class Explained(NamedTuple):
@@ -110,7 +110,7 @@ class ByHand(Explanation):
 
         from wakesleep.domains.figures import save
 
-        rows = min(len(self.found), MOST_DRAWN)
+        rows = min(len(self.found), MOST_DRAWINGS_DRAWN)
         figure = Figure(figsize=(5.4, 1.95 * rows), layout="constrained")
         axes = figure.subplots(rows, 3, squeeze=False)
         for (image, strokes, made), name, one in zip(axes, self.names, self.found, strict=False):

@@ -10,10 +10,10 @@ from wakesleep.domains.characters.hand.orders import best_order
 from wakesleep.domains.characters.hand.pen import Nib
 from wakesleep.domains.characters.hand.prior import (
     ALONG,
-    ANYWHERE,
+    ANY_PLACE,
     AT_END,
     CONTINUE,
-    END,
+    LAST_PIECE,
     LIFT,
     MOST_ARCS_COUNTED,
     MOST_PENS_COUNTED,
@@ -68,7 +68,7 @@ def _decisions(programs: list[Program]) -> Float[np.ndarray, "pens arcs 3"]:
     for program in programs:
         for i, pen in enumerate(program):
             for a in range(len(pen.bends)):
-                last = END if i == len(program) - 1 else LIFT
+                last = LAST_PIECE if i == len(program) - 1 else LIFT
                 choice = CONTINUE if a < len(pen.bends) - 1 else last
                 seen[min(i, MOST_PENS_COUNTED - 1), min(a, MOST_ARCS_COUNTED - 1), choice] += 1
     overall = seen.sum(axis=(0, 1)) + 1
@@ -133,7 +133,7 @@ def _relations(before: Prior, programs: list[Program]) -> tuple[Float[np.ndarray
             start, earlier = program[i].knots[0], program[:i]
             ends = np.concatenate([p.knots[[0, -1]] for p in earlier])
             points = np.concatenate([places(p.knots, p.bends) for p in earlier])
-            log_p = [np.log(relation[ANYWHERE]) + log_gaussian(start, before.later_mean, before.later_whiten)]
+            log_p = [np.log(relation[ANY_PLACE]) + log_gaussian(start, before.later_mean, before.later_whiten)]
             least = []
             for kind, targets in ((AT_END, ends), (ALONG, points)):
                 squared, variance = ((start - targets) ** 2).sum(axis=1), near[kind - 1] ** 2

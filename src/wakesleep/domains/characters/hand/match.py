@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from wakesleep.domains.characters.hand.strokes import Program, along
 
-POINTS = 48
+MATCHED_POINTS = 48
 """Points of a drawing, spread evenly over the length of its strokes."""
 POINTS_AN_ARC = 16
 LEAST_LENGTH_PIXELS = 0.7
@@ -57,10 +57,10 @@ def shape(program: Program) -> Shape:
     """Returns the points of a program's strokes, centred and scaled."""
     paths = [along(p.knots, p.bends, POINTS_AN_ARC).reshape(-1, 2) for p in program]
     lengths = np.array([max(float(np.hypot(*np.diff(p, axis=0).T).sum()), LEAST_LENGTH_PIXELS) for p in paths])
-    counts = np.maximum((POINTS * lengths / lengths.sum()).astype(int), 1)
-    while counts.sum() > POINTS:
+    counts = np.maximum((MATCHED_POINTS * lengths / lengths.sum()).astype(int), 1)
+    while counts.sum() > MATCHED_POINTS:
         counts[np.argmax(counts)] -= 1
-    while counts.sum() < POINTS:
+    while counts.sum() < MATCHED_POINTS:
         counts[np.argmax(lengths / counts)] += 1
     parts = [_spaced(path, int(n)) for path, n in zip(paths, counts, strict=True)]
     points, steps = (np.concatenate(part) for part in zip(*parts, strict=True))

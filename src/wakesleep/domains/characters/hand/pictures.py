@@ -15,7 +15,7 @@ from wakesleep.domains.characters.hand.strokes import Pen, Program, along
 
 PEN_COLOURS = ("#c2255c", "#1b6ca8", "#2f9e44", "#e8590c", "#7048e8", "#0b7285", "#a61e4d", "#5c940d")
 PAPER_COLOUR, INK_COLOUR, MISSED_COLOUR, EXTRA_COLOUR = "#ffffff", "#212529", "#e03131", "#74c0fc"
-FRAME_SCALE, FRAME_MILLISECONDS, LAST_MILLISECONDS = 8, 60, 1800
+FRAME_SCALE, HAND_FRAME_MILLISECONDS, HAND_LAST_MILLISECONDS = 8, 60, 1800
 FRAMES_AN_ARC = 6
 SVG_SCALE, ARROW_PIXELS = 10, 1.1
 
@@ -115,6 +115,6 @@ def film(x: Int8[np.ndarray, "y x"], program: Program, path: Path) -> Path:
         for begin, end in pairwise(points):
             ImageDraw.Draw(ground).line([begin, end], fill=colour_of(i), width=FRAME_SCALE)
             frames.append(ground.copy())
-    durations = [FRAME_MILLISECONDS] * (len(frames) - 1) + [LAST_MILLISECONDS]
+    durations = [HAND_FRAME_MILLISECONDS] * (len(frames) - 1) + [HAND_LAST_MILLISECONDS]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=durations, loop=0)
     return path

@@ -12,11 +12,11 @@ from jaxtyping import Float
 
 from wakesleep.domains.characters.hand.strokes import Pen, along
 
-CONTINUE, LIFT, END = 0, 1, 2
+CONTINUE, LIFT, LAST_PIECE = 0, 1, 2
 MOST_ARCS_COUNTED, MOST_PENS_COUNTED = 4, 5
 POINTS_ALONG = 5
 """Points of an arc that a later stroke may start at."""
-ANYWHERE, AT_END, ALONG = 0, 1, 2
+ANY_PLACE, AT_END, ALONG = 0, 1, 2
 LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
@@ -62,7 +62,7 @@ def log_decisions(prior: Prior, place: int, arcs: int, last: bool) -> float:
     """Returns the log-probability of a pen stroke of so many arcs at a place in the order, and of what follows it."""
     table = np.log(prior.decide[min(place, MOST_PENS_COUNTED - 1)])
     going_on = sum(float(table[min(a, MOST_ARCS_COUNTED - 1), CONTINUE]) for a in range(arcs - 1))
-    return going_on + float(table[min(arcs - 1, MOST_ARCS_COUNTED - 1), END if last else LIFT])
+    return going_on + float(table[min(arcs - 1, MOST_ARCS_COUNTED - 1), LAST_PIECE if last else LIFT])
 
 
 def log_arcs(
@@ -85,7 +85,7 @@ def log_start(prior: Prior, start: Float[np.ndarray, "*s 2"], near: Float[np.nda
     """Returns the log density of where a pen stroke starts; `near` is `closeness` to the earlier ones, if any."""
     if near is None:
         return log_gaussian(start, prior.first_mean, prior.first_whiten)
-    anywhere = prior.relation[ANYWHERE] * np.exp(log_gaussian(start, prior.later_mean, prior.later_whiten))
+    anywhere = prior.relation[ANY_PLACE] * np.exp(log_gaussian(start, prior.later_mean, prior.later_whiten))
     variance = prior.near_pixels**2
     return np.asarray(np.log(anywhere + (near * prior.relation[AT_END:] / (2 * np.pi * variance)).sum(axis=-1)))
 

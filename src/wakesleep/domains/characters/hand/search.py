@@ -8,9 +8,9 @@ from wakesleep.domains.characters.hand.fit import Fit, Hand, fit
 from wakesleep.domains.characters.hand.strokes import Program, structure
 
 TRACES = 9
-KEPT = 1
+EDITED_PROGRAMS = 1
 """Programs whose edits are tried, at each round."""
-ROUNDS = 6
+EDIT_ROUNDS = 6
 TRIAL_STEPS, FINAL_STEPS = 3, 8
 PROMISING = 4
 """Edits that are fitted to the end, at each round."""
@@ -23,7 +23,7 @@ def search(
     seed: int = 0,
     known: tuple[Program, ...] = (),
     traces: int = TRACES,
-    rounds: int = ROUNDS,
+    rounds: int = EDIT_ROUNDS,
 ) -> list[Fit]:
     """Returns the best programs found for an image, the best first, as Laplace's evidence has it.
 
@@ -38,7 +38,7 @@ def search(
     tried: list[Program] = []
     for _ in range(rounds):
         best = memory[0].log_evidence
-        sources = [m for m in memory[:KEPT] if not any(m.program is t for t in tried)]
+        sources = [m for m in memory[:EDITED_PROGRAMS] if not any(m.program is t for t in tried)]
         tried += [m.program for m in sources]
         changed = [p for m in sources for p in edits.redrawn(m.program) if edits.is_possible(p)]
         if not changed:

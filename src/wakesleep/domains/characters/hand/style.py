@@ -30,9 +30,9 @@ DREAMS = 4
 """The hand's own prior counts as the strokes of this many characters."""
 MOST_STYLE_STROKES = 24
 MARGIN_PIXELS = 1.0
-MOST_TRIES = 1000
+MOST_STYLE_TRIES = 1000
 LEAST_STYLE_DRAWINGS = 3
-COLUMNS = 10
+STYLE_COLUMNS = 10
 
 
 @dataclass(frozen=True)
@@ -66,9 +66,9 @@ class NewDrawings(Explanation):
         from wakesleep.domains.figures import save
 
         cells: list[list[Any]] = [[*images, *programs] for _, images, programs in self.given]
-        lines = [row[i : i + COLUMNS] for row in cells for i in range(0, len(row), COLUMNS)]
-        figure = Figure(figsize=(COLUMNS, 1.05 * len(lines)), layout="constrained")
-        for axes, line in zip(figure.subplots(len(lines), COLUMNS, squeeze=False), lines, strict=True):
+        lines = [row[i : i + STYLE_COLUMNS] for row in cells for i in range(0, len(row), STYLE_COLUMNS)]
+        figure = Figure(figsize=(STYLE_COLUMNS, 1.05 * len(lines)), layout="constrained")
+        for axes, line in zip(figure.subplots(len(lines), STYLE_COLUMNS, squeeze=False), lines, strict=True):
             for axis in axes[len(line) :]:
                 axis.axis("off")
             for axis, one in zip(axes, line, strict=False):
@@ -122,7 +122,7 @@ def inventions(
     prior = style(hand.prior, programs, rng)
     sizes = sorted(_size(p) for p in programs)
     new = [_within(prior, rng, (sizes[0], sizes[-1])) for _ in range(number)]
-    shown = images[:: max(len(images) // COLUMNS, 1)][:COLUMNS]
+    shown = images[:: max(len(images) // STYLE_COLUMNS, 1)][:STYLE_COLUMNS]
     note = f"{number} new character{'s' * (number > 1)} in the style of {len(images)} drawings"
     return NewDrawings([(note, shown, new)], note)
 
@@ -135,7 +135,7 @@ def style(prior: Prior, programs: list[Program], rng: np.random.Generator) -> Pr
 
 def _within(prior: Prior, rng: np.random.Generator, sizes: tuple[float, float] = (0.0, np.inf)) -> Program:
     """Draws a program that lies on the canvas and has such a size; any other is drawn again."""
-    for _ in range(MOST_TRIES):
+    for _ in range(MOST_STYLE_TRIES):
         program = draw_program(prior, rng)
         points = inked(program)
         inside = (points > MARGIN_PIXELS).all() and (points < SIDE - MARGIN_PIXELS).all()

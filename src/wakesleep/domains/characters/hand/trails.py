@@ -11,7 +11,7 @@ from wakesleep.domains.characters.hand.strokes import MOST_BEND, Pen, Program
 
 LOOK_POINTS = 4
 """The direction of a path at a junction is taken over this many points."""
-DOT_PIXELS = 0.7
+LONE_PIXEL_STROKE_PIXELS = 0.7
 """The length of the stroke that a lone pixel begins as."""
 DEVIATION_PENALTY = 2.0
 """Nats for a squared pixel of distance between a path's point and its arc, as a first guess of the likelihood."""
@@ -63,7 +63,7 @@ def _merged(points: np.ndarray, n: int, edges: list[Edge]) -> bool:
 
 
 def _dot(point: Float[np.ndarray, "2"]) -> Pen:
-    half = np.array([0.0, DOT_PIXELS / 2])
+    half = np.array([0.0, LONE_PIXEL_STROKE_PIXELS / 2])
     return Pen(np.stack([point - half, point + half]), np.zeros(1))
 
 

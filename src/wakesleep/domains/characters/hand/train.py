@@ -11,9 +11,9 @@ from wakesleep.domains.characters.hand.learn import first_hand, learn
 from wakesleep.domains.characters.hand.search import merge, search
 from wakesleep.domains.characters.hand.strokes import Program
 
-DRAWS = 2
+POSTERIOR_DRAWS = 2
 """Posterior draws of each image that the hand is learned from."""
-MEMORY_SIZE = 3
+HAND_MEMORY_SIZE = 3
 ESTIMATE = (4, 256, 512)
 """Rounds that adapt the proposal, their samples, and those of the last round."""
 Memory = list[list[Fit]]
@@ -30,11 +30,11 @@ def train(
     rng = np.random.default_rng(seed)
     half = images[: max(len(images) // 2, 1)]
     hand = first_hand()
-    memory = [search(hand, x, MEMORY_SIZE) for x in half]
+    memory = [search(hand, x, HAND_MEMORY_SIZE) for x in half]
     hand = relearned(hand, half, memory, strokes, rng, report)
     memory += [[] for _ in images[len(half) :]]
     known = [tuple(f.program for f in m) for m in memory]
-    memory = [search(hand, x, MEMORY_SIZE, known=k) for x, k in zip(images, known, strict=True)]
+    memory = [search(hand, x, HAND_MEMORY_SIZE, known=k) for x, k in zip(images, known, strict=True)]
     hand = relearned(hand, images, memory, strokes, rng, report)
     for _ in range(2):
         memory = [refitted(hand, x, m) for x, m in zip(images, memory, strict=True)]
@@ -44,7 +44,7 @@ def train(
 
 def refitted(hand: Hand, x: Int8[np.ndarray, "y x"], memory: list[Fit]) -> list[Fit]:
     """Returns the remembered programs fitted and scored again, since the hand has changed."""
-    return merge([], fit(hand, x, [m.program for m in memory]), MEMORY_SIZE)
+    return merge([], fit(hand, x, [m.program for m in memory]), HAND_MEMORY_SIZE)
 
 
 def relearned(
@@ -62,6 +62,6 @@ def relearned(
         if remembered:
             best = estimate(hand, x, remembered[0], rng, *ESTIMATE)
             log_p.append(best.log_p)
-            found += [(x, best.draw(rng)) for _ in range(DRAWS)]
+            found += [(x, best.draw(rng)) for _ in range(POSTERIOR_DRAWS)]
     report(f"{len(log_p)} images, {-np.mean(log_p) / (images[0].size * np.log(2)):.4f} bits a pixel")
     return learn(hand, np.stack([x for x, _ in found]), [p for _, p in found], strokes)

@@ -8,7 +8,7 @@ from wakesleep.domains.characters.hand.prior import places
 from wakesleep.domains.characters.hand.strokes import Pen, Program
 
 DIRECTIONS = ("right", "down right", "down", "down left", "left", "up left", "up", "up right")
-ROWS, COLUMNS = ("top", "middle", "bottom"), ("left", "centre", "right")
+ROW_WORDS, COLUMN_WORDS = ("top", "middle", "bottom"), ("left", "centre", "right")
 STRAIGHT_BEND, HALF_CIRCLE_BEND, CIRCLE_BEND = 0.35, 2.4, 4.2
 DOT_PIXELS, SHORT_PIXELS, LONG_PIXELS = 1.5, 4.5, 14.0
 TOUCH_PIXELS = 1.8
@@ -32,7 +32,7 @@ def _start(program: Program, i: int, low: Float[np.ndarray, "2"], high: Float[np
         if np.hypot(*(places(earlier.knots, earlier.bends) - start).T).min() < TOUCH_PIXELS:
             return f"from {j + 1}"
     share = (start - low) / np.maximum(high - low, 6.0)
-    column, row = (words[min(int(3 * max(s, 0)), 2)] for s, words in zip(share, (COLUMNS, ROWS), strict=True))
+    column, row = (words[min(int(3 * max(s, 0)), 2)] for s, words in zip(share, (COLUMN_WORDS, ROW_WORDS), strict=True))
     return f"from the {row} {column}"
 
 

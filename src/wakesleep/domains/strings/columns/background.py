@@ -13,7 +13,7 @@ OTHER = LAST_CODE - FIRST_CODE + 1
 """Any character but printable ASCII."""
 EDGE = OTHER + 1
 """Before the first and after the last character."""
-STATES = EDGE + 1
+CHARACTER_STATES = EDGE + 1
 OTHER_CHARACTERS = 0x110000 - OTHER
 SMOOTHING = 4.0
 """Pseudo-counts with which a bigram leans on the unigram."""
@@ -34,7 +34,7 @@ def fit_bigrams(values: Iterable[str]) -> np.ndarray:
     listed = list(values)
     codes, _ = encode(listed)
     before = np.concatenate(([EDGE], codes[:-1]))
-    pairs = np.zeros((STATES, STATES))
+    pairs = np.zeros((CHARACTER_STATES, CHARACTER_STATES))
     np.add.at(pairs, (before, codes), 1.0)
     single = pairs.sum(0) + 0.5
     single /= single.sum()
@@ -52,7 +52,7 @@ def bigrams() -> np.ndarray:
 def flat(value: str) -> float:
     """Returns log p of a value whose characters and end are each one of 97 kinds alike: printable ASCII, other, end."""
     others = 0 if value.isascii() and value.isprintable() else sum(not " " <= c <= "~" for c in value)
-    return -(len(value) + 1) * math.log(STATES) - others * math.log(OTHER_CHARACTERS)
+    return -(len(value) + 1) * math.log(CHARACTER_STATES) - others * math.log(OTHER_CHARACTERS)
 
 
 def background(values: Sequence[str]) -> np.ndarray:

@@ -14,7 +14,14 @@ from wakesleep.domains.strings.columns.lengths import slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node
 from wakesleep.domains.strings.columns.optional import with_optional_parts
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
-from wakesleep.domains.strings.columns.reading import LEVELS, Forms, by_form, columns_of, numbers_among, separators_of
+from wakesleep.domains.strings.columns.reading import (
+    GRANULARITIES,
+    Forms,
+    by_form,
+    columns_of,
+    numbers_among,
+    separators_of,
+)
 from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slot import Slot, places_among
 from wakesleep.domains.strings.columns.slots import (
@@ -149,7 +156,7 @@ def _read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node
     strays = stray_scores(values)
     found: list[tuple[str, Node]] = []
     earlier: list[Forms] = []
-    for level in LEVELS:
+    for level in GRANULARITIES:
         forms = by_form(values, level)
         if any(list(forms.values()) == list(e.values()) for e in earlier):
             continue

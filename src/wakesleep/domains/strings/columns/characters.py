@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 DIGITS = "0123456789"
-UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-LOWER = "abcdefghijklmnopqrstuvwxyz"
+UPPERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+LOWERS = "abcdefghijklmnopqrstuvwxyz"
 CODE_POINTS = 0x110000
-SIZES = {"14.0.0": {"any letter": 132887, "any word": 133548, "any visible": 1114083}}
+CLASS_SIZES = {"14.0.0": {"any letter": 132887, "any word": 133548, "any visible": 1114083}}
 """Code points in the classes of Unicode, by version of the tables; for other versions they are counted when needed."""
 
 
@@ -33,28 +33,28 @@ _LATIN_UPPER = _span(0xC0, 0xD6) + _span(0xD8, 0xDE)
 _LATIN_LOWER = _span(0xDF, 0xF6) + _span(0xF8, 0xFF)
 _VISIBLE = _span(0x21, 0x7E)
 
-CLASSES: dict[str, Named] = {
+NAMED_CLASSES: dict[str, Named] = {
     "digit": Named("0-9", "digit", "digits", DIGITS),
-    "upper": Named("A-Z", "capital letter", "capital letters", UPPER),
-    "lower": Named("a-z", "small letter", "small letters", LOWER),
+    "upper": Named("A-Z", "capital letter", "capital letters", UPPERS),
+    "lower": Named("a-z", "small letter", "small letters", LOWERS),
     "hex lower": Named("0-9a-f", "hexadecimal digit", "hexadecimal digits", DIGITS + "abcdef"),
     "hex upper": Named("0-9A-F", "hexadecimal digit", "hexadecimal digits", DIGITS + "ABCDEF"),
     "hex": Named("0-9A-Fa-f", "hexadecimal digit", "hexadecimal digits", DIGITS + "ABCDEFabcdef"),
-    "letter": Named("A-Za-z", "letter", "letters", UPPER + LOWER),
-    "upper digit": Named("0-9A-Z", "capital letter or digit", "capital letters or digits", DIGITS + UPPER),
-    "lower digit": Named("0-9a-z", "small letter or digit", "small letters or digits", DIGITS + LOWER),
-    "alnum": Named("0-9A-Za-z", "letter or digit", "letters or digits", DIGITS + UPPER + LOWER),
-    "word": Named("0-9A-Z_a-z", "word character", "word characters", DIGITS + UPPER + "_" + LOWER),
+    "letter": Named("A-Za-z", "letter", "letters", UPPERS + LOWERS),
+    "upper digit": Named("0-9A-Z", "capital letter or digit", "capital letters or digits", DIGITS + UPPERS),
+    "lower digit": Named("0-9a-z", "small letter or digit", "small letters or digits", DIGITS + LOWERS),
+    "alnum": Named("0-9A-Za-z", "letter or digit", "letters or digits", DIGITS + UPPERS + LOWERS),
+    "word": Named("0-9A-Z_a-z", "word character", "word characters", DIGITS + UPPERS + "_" + LOWERS),
     "visible": Named("!-~", "visible character", "visible characters", _VISIBLE),
     "printable": Named(" -~", "printable character", "printable characters", " " + _VISIBLE),
-    "latin upper": Named("A-ZÀ-ÖØ-Þ", "capital letter", "capital letters", UPPER + _LATIN_UPPER),
-    "latin lower": Named("a-zß-öø-ÿ", "small letter", "small letters", LOWER + _LATIN_LOWER),
-    "latin": Named("A-Za-zÀ-ÖØ-öø-ÿ", "Latin letter", "Latin letters", UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER),
+    "latin upper": Named("A-ZÀ-ÖØ-Þ", "capital letter", "capital letters", UPPERS + _LATIN_UPPER),
+    "latin lower": Named("a-zß-öø-ÿ", "small letter", "small letters", LOWERS + _LATIN_LOWER),
+    "latin": Named("A-Za-zÀ-ÖØ-öø-ÿ", "Latin letter", "Latin letters", UPPERS + LOWERS + _LATIN_UPPER + _LATIN_LOWER),
     "latin extended": Named(
         "A-Za-zÀ-ÖØ-öø-\u024fḀ-\u1eff",
         "Latin letter",
         "Latin letters",
-        UPPER + LOWER + _LATIN_UPPER + _LATIN_LOWER + _span(0x100, 0x24F) + _span(0x1E00, 0x1EFF),
+        UPPERS + LOWERS + _LATIN_UPPER + _LATIN_LOWER + _span(0x100, 0x24F) + _span(0x1E00, 0x1EFF),
     ),
     "cyrillic": Named("Ѐ-ӿ", "Cyrillic letter", "Cyrillic letters", _span(0x400, 0x4FF)),
     "greek": Named("Ͱ-Ͽ", "Greek letter", "Greek letters", _span(0x370, 0x3FF)),
@@ -83,24 +83,24 @@ def _holds_unicode(name: str, c: str) -> bool:
 @cache
 def class_size(name: str) -> int:
     """Returns the number of code points in a class."""
-    named = CLASSES[name]
+    named = NAMED_CLASSES[name]
     if named.members:
         return len(named.members)
     if named.blocks:
         return sum(last - first + 1 for first, last in named.blocks)
-    if unicodedata.unidata_version in SIZES:
-        return SIZES[unicodedata.unidata_version][name]
+    if unicodedata.unidata_version in CLASS_SIZES:
+        return CLASS_SIZES[unicodedata.unidata_version][name]
     return sum(_holds_unicode(name, chr(i)) for i in range(CODE_POINTS))
 
 
 @cache
 def _members(name: str) -> frozenset[str]:
-    return frozenset(CLASSES[name].members)
+    return frozenset(NAMED_CLASSES[name].members)
 
 
 def class_holds(name: str, c: str) -> bool:
     """Returns whether a class has that character."""
-    named = CLASSES[name]
+    named = NAMED_CLASSES[name]
     if named.members:
         return c in _members(name)
     if named.blocks:
@@ -144,13 +144,13 @@ class Chars:
         if self.classes == ("any",):
             return r"[\s\S]"
         if "any letter" in self.classes and self.extra:
-            return f"(?:[{CLASSES['any letter'].body}]|{Chars((), self.extra).regex})"
-        return f"[{''.join(CLASSES[n].body for n in self.classes)}{_ranges(self.extra)}]"
+            return f"(?:[{NAMED_CLASSES['any letter'].body}]|{Chars((), self.extra).regex})"
+        return f"[{''.join(NAMED_CLASSES[n].body for n in self.classes)}{_ranges(self.extra)}]"
 
     @cached_property
     def listed(self) -> frozenset[str] | None:
         """All the characters; None where a class is too large to list."""
-        if any(not CLASSES[n].members for n in self.classes):
+        if any(not NAMED_CLASSES[n].members for n in self.classes):
             return None
         return frozenset(self.extra).union(*(_members(n) for n in self.classes))
 
@@ -167,7 +167,7 @@ class Chars:
 
     def named(self, count: int) -> str:
         """Returns the set in words, in the plural where `count` is not one."""
-        parts = [CLASSES[n].one if count == 1 else CLASSES[n].many for n in self.classes]
+        parts = [NAMED_CLASSES[n].one if count == 1 else NAMED_CLASSES[n].many for n in self.classes]
         if self.extra:
             parts.append(" ".join("space" if c == " " else f"`{c}`" for c in self.extra))
         if not self.classes:
@@ -222,7 +222,7 @@ def covering(seen: frozenset[str]) -> list[Chars]:
 
 def _fits(name: str, seen: frozenset[str]) -> bool:
     """Returns whether the class holds all characters; hexadecimal digits need a letter and a digit among them."""
-    if CLASSES[name].members:
+    if NAMED_CLASSES[name].members:
         if not seen <= _members(name):
             return False
         return not name.startswith("hex") or (any(c.isdigit() for c in seen) and any(c.isalpha() for c in seen))

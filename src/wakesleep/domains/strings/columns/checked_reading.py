@@ -9,9 +9,9 @@ from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slot import Slot
 from wakesleep.domains.strings.columns.slots import Reading, fit_slot
 
-FEWEST, SHORTEST = 4, 8
+FEWEST_CHECKED_VALUES, FEWEST_CHECKED_CHARACTERS = 4, 8
 """Values and characters below which passing a check may be chance."""
-NAMES = {
+CHECK_NAMES = {
     "luhn": "number with Luhn's check digit",
     "ean": "number with an EAN check digit",
     "isbn10": "number with a check character modulo 11",
@@ -28,8 +28,8 @@ Aligned = Callable[[Sequence[str]], Node | None]
 def checked_concepts(values: Sequence[str], aligned: Aligned, reading: Reading) -> list[Concept]:
     """Returns concepts whose check every value passes, with payloads read off the column."""
     if (
-        len(values) < FEWEST
-        or min(map(len, values)) < SHORTEST
+        len(values) < FEWEST_CHECKED_VALUES
+        or min(map(len, values)) < FEWEST_CHECKED_CHARACTERS
         or not all(v.isascii() and v[-1].isalnum() for v in values)
     ):
         return []
@@ -68,4 +68,4 @@ def _name(check: str, values: Sequence[str]) -> str:
     if check == "ean" and all(v.startswith(("978", "979")) for v in values) and len(values[0]) >= 13:
         return "ISBN-13"
     lengths = {len(v) for v in values}
-    return LENGTH_NAMES.get((check, lengths.pop()), NAMES[check]) if len(lengths) == 1 else NAMES[check]
+    return LENGTH_NAMES.get((check, lengths.pop()), CHECK_NAMES[check]) if len(lengths) == 1 else CHECK_NAMES[check]

@@ -8,12 +8,12 @@ from wakesleep.domains.strings.columns.reading import by_form, columns_of
 
 ORDERS = ("Ymd", "mdY", "dmY", "mdy", "dmy", "ymd", "Ym", "mY", "my", "md", "dm")
 COMPACT = {8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"), 6: ("%y%m%d", "%d%m%y", "%H%M%S"), 14: ("%Y%m%d%H%M%S",)}
-NAMES = {
+FIELD_NAMES = {
     "Y": "year", "y": "two-digit year", "m": "month", "n": "month", "b": "month's name", "B": "month's full name",
     "U": "MONTH's name", "d": "day", "e": "day", "a": "weekday", "A": "weekday", "H": "hour", "k": "hour", "I": "hour",
     "l": "hour", "M": "minute", "S": "second", "p": "AM or PM", "P": "am or pm", "z": "zone", "Z": "zone",
 }  # fmt: skip
-KNOWN = {
+NAMED_FORMATS = {
     "%Y-%m-%d": "ISO date",
     "%Y%m%d": "date in eight digits",
     "%H:%M": "time of day, hour:minute",
@@ -47,12 +47,12 @@ def date_concepts(values: Sequence[str]) -> list[Concept]:
 
 def date_name(form: str) -> str:
     """Returns a date format in words."""
-    if form in KNOWN:
-        return KNOWN[form]
+    if form in NAMED_FORMATS:
+        return NAMED_FORMATS[form]
     if form.startswith(("%Y-%m-%dT%H", "%Y-%m-%d %H")):
         return "ISO date with time"
     pieces = form.replace("%%", "%").split("%")
-    words = pieces[0] + "".join(NAMES.get(p[0], f"{p[0]} digits") + p[1:] for p in pieces[1:])
+    words = pieces[0] + "".join(FIELD_NAMES.get(p[0], f"{p[0]} digits") + p[1:] for p in pieces[1:])
     return f"{'date' if any(f in form for f in ('%d', '%e', '%Y', '%y')) else 'time'} as {words}"
 
 

@@ -33,7 +33,7 @@ def _names(words: tuple[str, ...], length: int | None = None) -> str:
     return f"(?:{'|'.join(w[:length] for w in words)})"
 
 
-FIELDS: dict[str, tuple[str, int, int]] = {
+DATE_FIELDS: dict[str, tuple[str, int, int]] = {
     "Y": ("[0-9]{4}", 4, 4),
     "y": ("[0-9]{2}", 2, 2),
     "m": (_MONTH, 2, 2),
@@ -99,12 +99,12 @@ class Date(Node):
 
     @cached_property
     def _reader(self) -> re.Pattern[str]:
-        return re.compile("".join(f"({FIELDS[f][0]})" if f else escape(text) for f, text in self._pieces))
+        return re.compile("".join(f"({DATE_FIELDS[f][0]})" if f else escape(text) for f, text in self._pieces))
 
     @cached_property
     def _lengths(self) -> tuple[int, int]:
         fixed = sum(len(text) for _, text in self._pieces)
-        fields = [FIELDS[f] for f, _ in self._pieces if f]
+        fields = [DATE_FIELDS[f] for f, _ in self._pieces if f]
         return fixed + sum(f[1] for f in fields), fixed + sum(f[2] for f in fields)
 
     def ends(self, x: str, i: int) -> Ends:
@@ -162,7 +162,7 @@ class Date(Node):
     @property
     def regex(self) -> str:
         """Wider than the support: any day up to 31 in every month, any weekday."""
-        return "".join(FIELDS[f][0] if f else escape(text) for f, text in self._pieces)
+        return "".join(DATE_FIELDS[f][0] if f else escape(text) for f, text in self._pieces)
 
     @property
     def alphabet(self) -> Chars:

@@ -21,7 +21,7 @@ from wakesleep.domains.strings.columns.wording import describe, notes
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 
 LONGEST_VALUE = 20_000
-MOST_PATTERNS, LEAST_PROBABILITY, SAMPLES = 5, 0.005, 5
+MOST_PATTERNS, LEAST_PATTERN_PROBABILITY, SAMPLES = 5, 0.005, 5
 GENERALITIES = ("narrow", "usual", "wide")
 SHARE = 0.97
 MOST_OUTLIERS = 50
@@ -252,7 +252,7 @@ def patterns_of(posterior: Posterior, seed: int, stray_rows: int = 0) -> tuple[P
         regex = f"^{entry.program.regex}$"
         best, mass = found.get(regex, (entry, 0.0))
         found[regex] = (best, mass + weight)
-    kept = [(r, e, w) for r, (e, w) in found.items() if w >= LEAST_PROBABILITY][:MOST_PATTERNS]
+    kept = [(r, e, w) for r, (e, w) in found.items() if w >= LEAST_PATTERN_PROBABILITY][:MOST_PATTERNS]
     total = posterior.rows.total + stray_rows
     return tuple(_pattern(regex, entry, weight, posterior, total, rng) for regex, entry, weight in kept)
 

@@ -12,12 +12,12 @@ from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.vocabulary import vocabularies
 from wakesleep.domains.strings.columns.words import Words
 
-DIGIT = chars("digit")
+ANY_DIGIT = chars("digit")
 REGIONS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 
 
 def _digits(count: int) -> Run:
-    return Run(DIGIT, exactly(count))
+    return Run(ANY_DIGIT, exactly(count))
 
 
 def _evenly(words: tuple[str, ...]) -> Words:
@@ -25,7 +25,7 @@ def _evenly(words: tuple[str, ...]) -> Words:
 
 
 def _isin() -> Node:
-    number = Run(chars("upper digit"), exactly(9), usual=DIGIT)
+    number = Run(chars("upper digit"), exactly(9), usual=ANY_DIGIT)
     return Checked(series(_evenly(codes.COUNTRIES), number), "isin", 12, 12, "[A-Z]{2}[0-9A-Z]{9}[0-9]")
 
 
@@ -60,7 +60,7 @@ def _roman() -> Node:
 
 def _duration() -> Node:
     """Returns ISO 8601 durations that have a last part: days alone, or hours, minutes or seconds after T."""
-    number = Run(DIGIT, Counts(1, 4, ((1, 0.5), (2, 0.5)), 0.1))
+    number = Run(ANY_DIGIT, Counts(1, 4, ((1, 0.5), (2, 0.5)), 0.1))
     years, months, days = (Maybe(series(number, unit), 0.1) for unit in "YMD")
     hours, minutes = Maybe(series(number, "H"), 0.5), Maybe(series(number, "M"), 0.5)
     last = Either(

@@ -12,15 +12,15 @@ from wakesleep.domains.strings.columns.slots import Reading
 from wakesleep.domains.strings.columns.vocabulary import holding
 
 PROBES = 6
-LEAST_SHARE = 0.6
+LEAST_WRITTEN_SHARE = 0.6
 """Share of the values that a concept must be able to write."""
-LONGEST = 400
+LONGEST_KNOWN_VALUE = 400
 
 
 def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
     """Returns concepts that can write most of the values."""
     probes = values[:: max(1, len(values) // PROBES)][:PROBES]
-    if max(map(len, probes)) > LONGEST:
+    if max(map(len, probes)) > LONGEST_KNOWN_VALUE:
         return []
     found: list[Concept] = [c for c in map(concept, MAKERS) if _writes(c, probes)]
     found += map(concept, holding(list(dict.fromkeys(values))))
@@ -33,7 +33,7 @@ def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, N
 
 
 def _writes(node: Node, values: Sequence[str]) -> bool:
-    need = LEAST_SHARE * len(values)
+    need = LEAST_WRITTEN_SHARE * len(values)
     missed = 0
     for v in values:
         missed += node.log_prob(v) == float("-inf")

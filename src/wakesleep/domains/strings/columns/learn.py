@@ -26,7 +26,7 @@ from wakesleep.domains.strings.columns.posterior import log_joint_of, open_entri
 from wakesleep.domains.strings.columns.prior import FIRST_GUESS, MORE_PARTS, Weights, log_prior, normalised, used
 from wakesleep.domains.strings.columns.slots import Reading
 
-MOST_ROWS, MOST_VALUES, MEMORY_SIZE = 1000, 40, 10
+MOST_LEARNED_ROWS, MOST_LEARNED_VALUES, COLUMN_MEMORY_SIZE = 1000, 40, 10
 LEAST_COUNT = 0.01
 GUESS_WEIGHT = 0.5
 """Columns' worth of the first guess in the learned counts."""
@@ -46,7 +46,7 @@ def table_columns(data: Path) -> list[list[str]]:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             rows = list(csv.reader(file))
         for i in range(len(rows[0])):
-            values = [r[i] for r in rows[1:] if i < len(r) and r[i] != ""][: 2 * MOST_ROWS]
+            values = [r[i] for r in rows[1:] if i < len(r) and r[i] != ""][: 2 * MOST_LEARNED_ROWS]
             found.append(values[: len(values) // 2])
     return [v for v in found if len(set(v)) >= 4]
 
@@ -62,10 +62,10 @@ def make_background(data: Path, folder: Path) -> None:
 def wake(values: list[str], reading: Reading) -> dict[Node, float]:
     """Returns a column's memory: programs proposed for the first half of its different values, weighted by all."""
     distinct = list(dict.fromkeys(values))
-    distinct = distinct[:: -(-len(distinct) // MOST_VALUES)]
+    distinct = distinct[:: -(-len(distinct) // MOST_LEARNED_VALUES)]
     first = distinct[: max(2, len(distinct) // 2)]
     strays = stray_scores(distinct)
-    programs = [e.program for e in open_entries(first, first, reading, MEMORY_SIZE)]
+    programs = [e.program for e in open_entries(first, first, reading, COLUMN_MEMORY_SIZE)]
     scores = [log_joint_of(z, distinct, strays, reading) for z in programs]
     best = max(scores)
     weights = [math.exp(s - best) for s in scores]

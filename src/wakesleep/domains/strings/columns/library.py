@@ -18,7 +18,7 @@ LONGEST_PIECE = 5
 """Parts of the longest sub-program."""
 FEWEST_COLUMNS = 6.0
 """Columns, counted by the weights of their programs, from which a sub-program is kept."""
-MOST_PIECES = 200
+MOST_LIBRARY_PIECES = 200
 NO_PIECE = "\0"
 Pieces = tuple[Node, ...]
 
@@ -71,5 +71,5 @@ def mine(memories: Iterable[Mapping[Node, float]], cost: Callable[[Pieces], floa
     often = {name: k for name, k in counts.items() if k >= FEWEST_COLUMNS}
     total = sum(often.values())
     saved = {name: (k - 1) * (cost(examples[name]) + math.log(k / total)) for name, k in often.items()}
-    best = sorted((n for n in saved if saved[n] > 0), key=lambda n: -saved[n])[:MOST_PIECES]
+    best = sorted((n for n in saved if saved[n] > 0), key=lambda n: -saved[n])[:MOST_LIBRARY_PIECES]
     return {name: often[name] for name in best}

@@ -13,8 +13,8 @@ from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slot import Slot, places_among
 from wakesleep.domains.strings.columns.slots import Reading, fit_loosely, fit_slot
 
-MOST_MERGED, MOST_TOKENS, MOST_OPTIONAL = 8, 14, 3
-LEAST_SHARE = 0.9
+MOST_MERGED, MOST_OPTIONAL_TOKENS, MOST_OPTIONAL = 8, 14, 3
+LEAST_MERGED_SHARE = 0.9
 """Share of the values whose forms are merged."""
 GAP, OTHER_SYMBOL, OTHER_TEXT = 1.0, 0.9, 0.3
 """Costs of aligning: a token that one form lacks, symbols that differ, letters not seen at that place."""
@@ -83,7 +83,7 @@ def with_optional_parts(values: Sequence[str], reading: Reading) -> Node | None:
     if len(forms) < 2:
         return None
     merged = _merged(forms)
-    if merged.rows < LEAST_SHARE * len(values):
+    if merged.rows < LEAST_MERGED_SHARE * len(values):
         return None
     there = [tuple(map(bool, c)) for c in merged.columns]
     groups = [(present, list(places)) for present, places in groupby(range(len(there)), key=there.__getitem__)]
@@ -110,7 +110,7 @@ def _plausible(merged: Merged, groups: Sequence[tuple[tuple[bool, ...], list[int
 def _merged(forms: Forms) -> Merged:
     found = Merged()
     for kinds, rows in islice(forms.items(), MOST_MERGED):
-        if 0 < len(kinds) <= MOST_TOKENS:
+        if 0 < len(kinds) <= MOST_OPTIONAL_TOKENS:
             found.add(kinds, rows)
     return found
 

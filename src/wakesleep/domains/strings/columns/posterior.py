@@ -32,7 +32,7 @@ REJECTED = -50.0
 MOST_CLOSED = 400
 FEWEST_OF_RANGE, ROWS_OF_NUMBER = 5, 20
 """Whole numbers from which a closed list is their range; rows for each below which a list with gaps stays open."""
-CONCEPT, READ_OFF, REST, MUTATION, ENUMERATION = SOURCES = ("concept", "read off", "rest", "mutation", "enumeration")
+CONCEPT, READ_OFF, REST, MUTATION, ENUMERATION = PROPOSERS = ("concept", "read off", "rest", "mutation", "enumeration")
 """Sources of proposals: named concepts, the column itself, what the best leave over, changes of the best, its list."""
 HOPELESS_NATS = 1.0
 """How far a program must be below those that are kept before the rest of the values are left unread."""

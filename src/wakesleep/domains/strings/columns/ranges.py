@@ -13,7 +13,7 @@ IN_PLACE = {
     AFTER_COLON: ("minute or second",), BEFORE_COLON: ("hour",), BETWEEN_COLONS: ("minute or second", "hour"),
     AFTER_W: ("week",),
 }  # fmt: skip
-ANYWHERE = ("month number", "day of the month")
+RANGES_ANYWHERE = ("month number", "day of the month")
 """Ranges of two digits that are proposed where nothing beside the number tells of clocks."""
 
 
@@ -27,7 +27,7 @@ def ranges_of(slot: Slot) -> list[tuple[Node, float]]:
     if len(slot.table) < FEWEST_NUMBERS or width != 2:
         return []
     here = IN_PLACE.get(slot.place)
-    bonus = dict.fromkeys(here, 0.0) if here else dict.fromkeys(ANYWHERE, NO_CONTEXT_NATS)
+    bonus = dict.fromkeys(here, 0.0) if here else dict.fromkeys(RANGES_ANYWHERE, NO_CONTEXT_NATS)
     numbers = sorted(map(int, slot.table))
     return [(c, bonus[n]) for n in bonus if _holds(c := concept(n), numbers[0], numbers[-1], width)]
 

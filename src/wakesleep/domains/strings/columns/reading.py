@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-LEVELS = {
+GRANULARITIES = {
     "titles": re.compile(r"Aa+|A+|a+|x+|9+|[\s\S]"),
     "letters": re.compile(r"[Aax]+|9+|[\s\S]"),
     "alphanumeric": re.compile(r"[Aax9]+|[\s\S]"),
@@ -12,10 +12,10 @@ LEVELS = {
 }
 """Tokens in a mask: capitalised words and runs of one kind; letters; letters and digits; all but white space."""
 RUNS = "runs"
-CUTS = {**LEVELS, RUNS: re.compile(r"A+|a+|x+|9+|[\s\S]")}
+MASK_CUTS = {**GRANULARITIES, RUNS: re.compile(r"A+|a+|x+|9+|[\s\S]")}
 """The granularities, and runs of one kind, which tell more forms apart."""
-KINDS = {**dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "A"), **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a")}
-KINDS |= dict.fromkeys("0123456789", "9")
+MASKS = {**dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "A"), **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a")}
+MASKS |= dict.fromkeys("0123456789", "9")
 
 
 class _Mask(dict[int, str]):
@@ -23,8 +23,8 @@ class _Mask(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         c = chr(code)
-        if c in KINDS:
-            kind = KINDS[c]
+        if c in MASKS:
+            kind = MASKS[c]
         elif c.isupper():
             kind = "A"
         elif c.islower():
@@ -48,7 +48,7 @@ def tokens(value: str, level: str) -> tuple[tuple[str, ...], list[str]]:
     """Returns the kinds of a value's tokens (a symbol's kind is itself), and their texts."""
     kinds, texts = [], []
     masked = mask(value)
-    for match in CUTS[level].finditer(masked):
+    for match in MASK_CUTS[level].finditer(masked):
         piece = match[0]
         if level == "words":
             kinds.append(piece if piece.isspace() else "w")

@@ -3,7 +3,7 @@
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from wakesleep.domains.strings.columns.characters import CLASSES, Chars
+from wakesleep.domains.strings.columns.characters import NAMED_CLASSES, Chars
 from wakesleep.domains.strings.columns.checks import CHECKS, Checked
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept, concept, is_known
@@ -15,7 +15,7 @@ from wakesleep.domains.strings.columns.sequences import Series
 from wakesleep.domains.strings.columns.words import Words
 from wakesleep.errors import Refusal
 
-KINDS: dict[str, type] = {
+NODE_TYPES: dict[str, type] = {
     t.__name__: t
     for t in (Literal, Run, Series, Maybe, Either, Words, Listing, Number, Date, Checked, Concept, Chars, Counts)
 }
@@ -47,14 +47,14 @@ def _made(record: Any, depth: int) -> Any:
     if not isinstance(record, dict):
         return record
     kind = record.get("kind")
-    if kind not in KINDS:
+    if kind not in NODE_TYPES:
         raise Refusal(f"The stored program has a part of unknown kind {kind!r}.")
     if kind == "Concept" and "body" not in record:
         if not is_known(str(record.get("name"))):
             raise Refusal(f"The stored program names an unknown concept {record.get('name')!r}.")
         return concept(record["name"])
     try:
-        made = KINDS[kind](**{k: _made(v, depth + 1) for k, v in record.items() if k != "kind"})
+        made = NODE_TYPES[kind](**{k: _made(v, depth + 1) for k, v in record.items() if k != "kind"})
     except TypeError as fault:
         raise Refusal(f"The stored part {kind} cannot be read: {fault}.") from fault
     return _checked(made)
@@ -63,7 +63,7 @@ def _made(record: Any, depth: int) -> Any:
 def _checked(made: Any) -> Any:
     """Refuses parts that would fail later: unknown classes, wrong weights, empty ranges."""
     wrong = (
-        (isinstance(made, Chars) and not all(c in CLASSES for c in made.classes))
+        (isinstance(made, Chars) and not all(c in NAMED_CLASSES for c in made.classes))
         or (isinstance(made, Checked) and made.check not in CHECKS)
         or (isinstance(made, Counts) and (made.low < 0 or (made.high is not None and made.high < made.low)))
         or (isinstance(made, Either) and len(made.branches) != len(made.weights))

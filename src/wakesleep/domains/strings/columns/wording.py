@@ -10,9 +10,9 @@ from wakesleep.domains.strings.columns.sequences import Series
 from wakesleep.domains.strings.columns.words import Words
 
 MOST_WORDS_NAMED, LONGEST_DESCRIPTION = 8, 200
-LONG_WORD = 24
+SENTENCE_CHARACTERS_SHOWN = 24
 """Characters above which the words of a list are sentences, of which one is shown."""
-SEPARATORS = {
+SEPARATOR_WORDS = {
     " ": "spaces",
     ",": "commas",
     ", ": "commas",
@@ -62,7 +62,7 @@ def _said(node: Node) -> str:  # noqa: PLR0911, one return for each kind of node
         case Listing(item, separator, counts):
             what = _said(item)
             by = (
-                SEPARATORS.get(separator.text, f"`{separator.text}`")
+                SEPARATOR_WORDS.get(separator.text, f"`{separator.text}`")
                 if isinstance(separator, Literal)
                 else _said(separator)
             )
@@ -98,7 +98,7 @@ def _words(node: Words) -> str:
     if node.other is not None:
         return _said(node.other)
     words = _in_order(node.words)
-    if len(words) > 1 and sum(map(len, words)) > LONG_WORD * len(words):
+    if len(words) > 1 and sum(map(len, words)) > SENTENCE_CHARACTERS_SHOWN * len(words):
         return f"one of {len(words)} texts such as `{words[0]}`"
     return ("one of " if len(words) > 1 else "") + _named(words)
 

@@ -18,7 +18,7 @@ from wakesleep.errors import Refusal
 
 LEAST_PROBABILITY_SHOWN = 0.05
 LONGEST_PATTERN_SHOWN, LONGEST_WORDS_SHOWN, LONGEST_SAMPLE_SHOWN = 100, 80, 30
-SAMPLES_SHOWN, OUTLIERS_SHOWN, ROWS_NAMED = 2, 3, 3
+SAMPLES_SHOWN, OUTLIERS_SHOWN, OUTLIER_ROWS_NAMED = 2, 3, 3
 MOST_VIOLATIONS = 10_000
 """Different values of one column that are told; all are counted."""
 FREE_TEXT = "free text"
@@ -114,8 +114,8 @@ class Survey(Explanation):
         if found.nulls:
             notes.append(f"{found.nulls} of {found.rows} rows are empty")
         for outlier in found.outliers[:OUTLIERS_SHOWN]:
-            where = ", ".join(str(self.numbers[i]) for i in outlier.rows[:ROWS_NAMED])
-            more = " ..." if len(outlier.rows) > ROWS_NAMED else ""
+            where = ", ".join(str(self.numbers[i]) for i in outlier.rows[:OUTLIER_ROWS_NAMED])
+            more = " ..." if len(outlier.rows) > OUTLIER_ROWS_NAMED else ""
             notes.append(f"does not fit: {outlier.value!r} (row {where}{more}), {outlier.why}")
         if (left := len(found.outliers) - OUTLIERS_SHOWN) > 0:
             notes.append(f"and {left} more values do not fit")
@@ -168,7 +168,7 @@ def _judge(column: Column, known: Explained, share: float, counts: dict[tuple[st
         if value in refused:
             rows = counts.setdefault((column.name, value), [0])
             rows[0] += 1
-            if len(rows) <= ROWS_NAMED:
+            if len(rows) <= OUTLIER_ROWS_NAMED:
                 rows.append(number)
     if len(counts) > MOST_VIOLATIONS:
         raise Refusal(

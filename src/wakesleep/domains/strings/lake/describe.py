@@ -15,7 +15,7 @@ from wakesleep import __version__
 from wakesleep.errors import Refusal
 
 Row = dict[str, Any]
-FIELDS = {
+CATALOGUE_FIELDS = {
     "file": "str",
     "digest": "str",
     "bytes": "long",
@@ -37,7 +37,7 @@ FIELDS = {
     "made": "str",
 }
 """The fields of a row and their types, as `fugue` spells them; a field that does not apply is None."""
-SCHEMA = ",".join(f"{name}:{kind}" for name, kind in FIELDS.items())
+SCHEMA = ",".join(f"{name}:{kind}" for name, kind in CATALOGUE_FIELDS.items())
 PROGRAMS_KEPT, LEAST_WEIGHT_KEPT = 3, 0.05
 LONGEST_REASON = 500
 
@@ -150,4 +150,4 @@ def _programs(found: Any) -> str:
 def _whole(row: Row) -> Row:
     """Returns a row with every field in its order."""
     error = row.get("error")
-    return dict.fromkeys(FIELDS) | row | ({"error": error[:LONGEST_REASON]} if error else {})
+    return dict.fromkeys(CATALOGUE_FIELDS) | row | ({"error": error[:LONGEST_REASON]} if error else {})

@@ -17,7 +17,7 @@ from wakesleep.domains.strings.columns.records import from_record
 from wakesleep.domains.strings.lake.store import rows_of
 from wakesleep.errors import Refusal
 
-MOST_VALUES = 100
+MOST_VALUES_LIKE = 100
 STRAY_SHARE = 0.02
 """The share of values that need not fit a column, so that one misspelling does not rule it out."""
 STRAY_CHARACTERS = 128
@@ -67,7 +67,7 @@ class Matches(Explanation):
 
 def like(catalogue: Path, values: Sequence[str], report: Report = lambda _: None) -> Matches:
     """Returns the columns that values would fit, by the mean of log p(value | column), highest first."""
-    given = few_shot([value for value in values if value], MOST_VALUES)
+    given = few_shot([value for value in values if value], MOST_VALUES_LIKE)
     if not given:
         raise Refusal("There is no value to look for: give some, or a column with --column FILE:NAME.")
     best: list[tuple[Match, int]] = []

@@ -1,6 +1,5 @@
 """Catalogues as files, Parquet or JSON lines, and the journal from which an unfinished one is resumed."""
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from wakesleep.data.atomic import beside, sync
-from wakesleep.domains.strings.lake.describe import FIELDS, Row
+from wakesleep.domains.strings.lake.describe import CATALOGUE_FIELDS, Row
 from wakesleep.errors import Refusal
 
 SUFFIXES = (".parquet", ".jsonl")
@@ -108,13 +107,28 @@ def _locked(path: Path, output: Path) -> BinaryIO:
     """Opens the journal for this process alone."""
     try:
         file = path.open("a+b")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _lock(file)
     except BlockingIOError:
         raise Refusal(f"{output} is being made by another process: wait for it, or name another file.") from None
     except OSError as error:
         raise Refusal(f"{path} cannot be written: {error.strerror or error}.") from None
     file.seek(0)
     return file
+
+
+def _lock(file: BinaryIO) -> None:
+    """Locks a file for this process alone until it is closed; raises BlockingIOError where another has it."""
+    if os.name != "nt":
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return
+    import msvcrt
+
+    try:
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined, unused-ignore]
+    except PermissionError:
+        raise BlockingIOError from None
 
 
 def require_catalogue_name(path: Path) -> None:
@@ -134,7 +148,7 @@ def write(rows: Iterable[Row], output: Path) -> None:
 
         kinds: dict[str, Any] = {"str": pl.String, "long": pl.Int64, "double": pl.Float64}
         table = lines.with_name(f"{lines.name}.parquet")
-        frame = pl.scan_ndjson(lines, schema={name: kinds[kind] for name, kind in FIELDS.items()})
+        frame = pl.scan_ndjson(lines, schema={name: kinds[kind] for name, kind in CATALOGUE_FIELDS.items()})
         frame.sink_parquet(table)
         lines.unlink()
         lines = table
@@ -147,7 +161,7 @@ def rows_of(path: Path) -> Iterator[Row]:
     if not path.is_file():
         raise Refusal(f"{path} is not a file: make a catalogue with `wakesleep catalogue FOLDER -o {path.name}`.")
     for row in _parquet(path) if path.suffix == ".parquet" else _lines(path):
-        if not isinstance(row, dict) or not row.keys() >= FIELDS.keys():
+        if not isinstance(row, dict) or not row.keys() >= CATALOGUE_FIELDS.keys():
             raise _no_catalogue(path)
         yield row
 

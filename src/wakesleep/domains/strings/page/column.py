@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 VALUES_SHOWN = 40
-MOST_VALUES = 20_000
+MOST_PASTED = 20_000
 LONGEST_TYPED = 2_000
-COLOURS = 8
+PART_COLOURS = 8
 ENDINGS = {
     "json-schema": "json", "pandera": "py", "great": "json", "frictionless": "json", "odcs": "yaml", "dbt": "yml",
     "sql": "sql", "regex": "json", "re": "py",
 }  # fmt: skip
 """The endings of the files of exports, by how the name of the export begins."""
-EXAMPLE = """ORD-10231
+EXAMPLE_VALUES = """ORD-10231
 ORD-10232
 ORD-10240
 ORD-10257
@@ -49,13 +49,13 @@ def context(asked: Asked) -> dict[str, Any]:
     """Returns what the page shows at first: the values of a column that was opened, or an example."""
     name = asked.word("column")
     if not asked.word("file"):
-        return {"values": EXAMPLE, "name": "", "note": "", "generalities": GENERALITY_NAMES}
+        return {"values": EXAMPLE_VALUES, "name": "", "note": "", "generalities": GENERALITY_NAMES}
     from wakesleep.data.tables import read_table
 
     upload = asked.upload()
     table = read_table(upload.path, rows="sample", column=name or None)
     column = table.columns[0]
-    shown = column.present[:MOST_VALUES]
+    shown = column.present[:MOST_PASTED]
     note = f"Column {column.name!r} of {upload.name}"
     if len(column.values) < table.rows:
         note += f", a random sample of {len(column.values):,} of its {table.rows:,} rows"
@@ -71,8 +71,8 @@ def explain(asked: Asked) -> Shown:
     values = [line for line in lines if line not in unwanted]
     if not values:
         raise Refusal("There are no values yet: paste some, one a line.")
-    if len(values) > MOST_VALUES:
-        raise Refusal(f"{len(values):,} values were pasted; the page takes {MOST_VALUES:,}: give the file itself.")
+    if len(values) > MOST_PASTED:
+        raise Refusal(f"{len(values):,} values were pasted; the page takes {MOST_PASTED:,}: give the file itself.")
     level = int(asked.number("generality", 1, 0, len(GENERALITY_NAMES) - 1))
     found = explain_strings(values, generality=GENERALITY_NAMES[level], reject=rejected)
     return Shown("found.html", described(asked, asked.word("name") or "column", found, values, rejected))
@@ -92,7 +92,7 @@ def described(asked: Asked, name: str, found: "Explanation", values: list[str], 
         "found": found,
         "before": before,
         "parts": reader.parts,
-        "colours": COLOURS,
+        "colours": PART_COLOURS,
         "values": [{"text": v, "pieces": reader.read(v), "why": outliers.get(v, "")} for v in shown],
         "distinct": len(distinct),
         "rejected": rejected,
@@ -123,7 +123,7 @@ def value(asked: Asked) -> Shown:
     """Answers whether a typed value fits, and why."""
     typed = asked.word("value")
     if not typed or not asked.word("explained"):  # nothing to judge, or nothing yet to judge it by
-        return Shown("value.html", {"typed": "", "colours": COLOURS})
+        return Shown("value.html", {"typed": "", "colours": PART_COLOURS})
     if len(typed) > LONGEST_TYPED:
         raise Refusal(f"The value has {len(typed):,} characters; the page judges at most {LONGEST_TYPED:,}.")
     found = _found(asked)
@@ -138,7 +138,7 @@ def value(asked: Asked) -> Shown:
             "why": explanation.judge.why(typed),
             "bits": -log_p / math.log(2) if log_p > -math.inf else None,
             "pieces": found.reader.read(typed),
-            "colours": COLOURS,
+            "colours": PART_COLOURS,
         },
     )
 

@@ -12,7 +12,7 @@ from wakesleep.domains.strings.page.column import file_name
 from wakesleep.errors import Refusal, require_one_of
 
 FOLDER = Path(__file__).parent
-PATTERNS_SHOWN, OUTLIERS_SHOWN, SAMPLES_SHOWN = 2, 3, 3
+PATTERNS_ON_PAGE, OUTLIERS_SHOWN, SAMPLES_ON_PAGE = 2, 3, 3
 
 
 def context(asked: Asked) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def columns(asked: Asked) -> Iterator[Shown | dict[str, Any]]:
             return
         some = any(column.values)
         found[column.name] = explain_strings(column.values, generality=GENERALITY_NAMES[level]) if some else None
-        yield Shown("row.html", {"name": column.name, "found": found[column.name], "numbers": numbers, **SHOWN})
+        yield Shown("row.html", {"name": column.name, "found": found[column.name], "numbers": numbers, **SHOWN_ON_PAGE})
         kept = (
             asked.shelf.keep(Survey(dict(found), numbers, table, upload.name))
             if len(found) == len(table.columns)
@@ -47,7 +47,7 @@ def columns(asked: Asked) -> Iterator[Shown | dict[str, Any]]:
         yield {"done": len(found), "survey": kept}
 
 
-SHOWN = {"patterns": PATTERNS_SHOWN, "outliers": OUTLIERS_SHOWN, "samples": SAMPLES_SHOWN}
+SHOWN_ON_PAGE = {"patterns": PATTERNS_ON_PAGE, "outliers": OUTLIERS_SHOWN, "samples": SAMPLES_ON_PAGE}
 
 
 def download(asked: Asked) -> Download:

@@ -16,26 +16,26 @@ from itertools import pairwise
 from wakesleep.domains.strings.table.characters import Characters
 from wakesleep.domains.strings.table.pattern import Choice, Part, Repeat, Sequence, parse
 
-LONGEST_VALUE = 100_000
+LONGEST_VALUE_MATCHED = 100_000
 """Characters of the values that are spoken of."""
-MOST_STEPS = 1e7
+MOST_MATCHING_STEPS = 1e7
 """Python makes as many in well under a second."""
-MOST_POSITIONS, MOST_LOOKS = 3000, 200_000
+MOST_POSITIONS, MOST_PAIRS_LOOKED_AT = 3000, 200_000
 """Patterns that are larger, or take longer to look through, count as slow."""
-MOST_LISTED, FEW_COPIES = 60, 2
+MOST_POSITIONS_LISTED, FEW_COPIES = 60, 2
 
 
 @lru_cache(maxsize=4096)
 def is_slow(pattern: str) -> bool:
     """Returns whether a backtracking engine may need over a second for a value of `LONGEST_VALUE` characters."""
-    return steps(pattern) > MOST_STEPS
+    return steps(pattern) > MOST_MATCHING_STEPS
 
 
 def steps(pattern: str) -> float:
     """Returns about how many steps are made, at most, to refuse a value; infinity if they grow exponentially."""
     part = parse(pattern)
     if not any(p.high is None or p.high > 1 for p in _repeats(part)):
-        return float(LONGEST_VALUE)
+        return float(LONGEST_VALUE_MATCHED)
     try:
         once = _Automaton(part, counted=True)
         if any(once.ambiguous(c) for c in once.components()):
@@ -103,7 +103,7 @@ class _Automaton:
         if len(self.sets) >= MOST_POSITIONS:
             raise _TooLarge
         self.sets.append(mask)
-        self.weights.append(min(weight, LONGEST_VALUE))
+        self.weights.append(min(weight, LONGEST_VALUE_MATCHED))
         self.follow.append(Counter())
         i = len(self.sets) - 1
         return _Piece({i}, {i}, False)
@@ -131,7 +131,7 @@ class _Automaton:
         varies = any(r.low != r.high for r in _repeats(part.part))
         if self.counted and high is not None and (not varies or high <= FEW_COPIES):
             return self._copies(part.part, min(low, FEW_COPIES), min(high - low, FEW_COPIES), weight)
-        times = LONGEST_VALUE if high is None else max(high, 2)
+        times = LONGEST_VALUE_MATCHED if high is None else max(high, 2)
         found = self._build(part.part, weight * times)
         self._connect(found.last, found.first)
         found.empty = found.empty or low == 0
@@ -176,7 +176,7 @@ class _Automaton:
             for i, earlier in enumerate(components[:k]):
                 if best[i] * own[k] > best[k] and self._share(set(earlier), set(later)):
                     best[k] = best[i] * own[k]
-        return float(max([LONGEST_VALUE, *best]))
+        return float(max([LONGEST_VALUE_MATCHED, *best]))
 
     def _share(self, one: set[int], two: set[int]) -> bool:
         """Returns whether some text goes round in one loop, leads from it to the other, and goes round there."""
@@ -203,7 +203,7 @@ class _Automaton:
                 if j in allowed and mask & self.sets[j]
             ]
         self.looks += len(found) + 1
-        if self.looks > MOST_LOOKS:
+        if self.looks > MOST_PAIRS_LOOKED_AT:
             raise _TooLarge
         yield from (done for done, _ in found)
 
@@ -222,7 +222,7 @@ class _Automaton:
 
 def _short_list(part: Choice) -> Part | None:
     """Returns a wider part in place of a long list of plain texts: any of their characters, up to four times."""
-    if any(_repeats(part)) or len(found := set(_sets(part))) + len(part.parts) <= MOST_LISTED:
+    if any(_repeats(part)) or len(found := set(_sets(part))) + len(part.parts) <= MOST_POSITIONS_LISTED:
         return None
     every = Characters(tuple(r for one in found for r in one.all_ranges))
     return Sequence((every, *[Repeat(every, 0, 1)] * 3))

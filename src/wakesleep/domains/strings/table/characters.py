@@ -67,12 +67,12 @@ def union(sets: Iterable[Characters]) -> Characters:
 
 UNICODE = {"word": re.compile(r"\w+"), "letter": re.compile(r"[^\W\d_]+")}
 """The sets that the Unicode tables decide, as Python reads them."""
-SPACE = Characters(
+SPACE_CHARACTERS = Characters(
     ((0x9, 0xD), (0x1C, 0x20), (0x85, 0x85), (0xA0, 0xA0), (0x1680, 0x1680), (0x2000, 0x200A), (0x2028, 0x2029),
      (0x202F, 0x202F), (0x205F, 0x205F), (0x3000, 0x3000))
 )  # fmt: skip
 """What Python's `\\s` holds."""
-DIGIT = Characters(((0x30, 0x39),))
+DIGIT_CHARACTERS = Characters(((0x30, 0x39),))
 
 
 @cache

@@ -13,9 +13,9 @@ from wakesleep.domains.strings.table.rules import Rule
 from wakesleep.domains.strings.table.verdict import ROWS_NAMED, Fault, Verdict
 from wakesleep.errors import Refusal
 
-MOST_VALUES = 1000
+MOST_VALUES_LISTED = 1000
 """Different values of one column that are listed; all are counted."""
-MOST_KNOWN = 50_000
+MOST_FITTED_KEPT = 50_000
 """Values of one column that fitted and are not looked at again."""
 VALUES_COMPARED, ALIKE_NAMES, ALIKE_VALUES = 500, 0.75, 0.95
 STANDARD_INPUT = "-"
@@ -40,7 +40,7 @@ class Judged:
         fresh -= nulls
         fresh -= self._known
         bad: set[str | None] = set(rule.refused(fresh)) if fresh else set()  # type: ignore[arg-type]
-        if len(self._known) < MOST_KNOWN:
+        if len(self._known) < MOST_FITTED_KEPT:
             self._known |= fresh - bad  # type: ignore[arg-type]
         self.rows += len(values)
         self.nulls += sum(map(values.count, nulls))
@@ -62,7 +62,7 @@ class Judged:
         self.refused += 1
         rows = self.faults.get(value)
         if rows is None:
-            if len(self.faults) >= MOST_VALUES:
+            if len(self.faults) >= MOST_VALUES_LISTED:
                 self.unlisted += 1
                 return
             rows = self.faults[value] = [0]

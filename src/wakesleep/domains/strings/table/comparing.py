@@ -16,7 +16,7 @@ from wakesleep.domains.strings.table.trials import MOST_ALARMS, ONE_ALARM, WIDES
 from wakesleep.domains.strings.table.verdict import cut, escaped, visible
 
 MOST_NAMED = 5
-NULL_DEVIATIONS = 5.0
+NULL_DEVIATIONS_COMPARED = 5.0
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _nulls(name: str, found: list[Description]) -> list[Change]:
     old, new = (f.null_share for f in found)
     rows = max(min(f.rows for f in found), 1)
     deviation = (max(old * (1 - old), new * (1 - new)) / rows) ** 0.5
-    if abs(old - new) <= NULL_DEVIATIONS * deviation:
+    if abs(old - new) <= NULL_DEVIATIONS_COMPARED * deviation:
         return []
     return [Change(name, "nulls", f"{old:.1%}", f"{new:.1%}")]
 

@@ -13,7 +13,7 @@ from wakesleep.errors import Refusal
 
 FORMAT = "contract 1"
 LARGEST_BYTES = 5_000_000
-NAMES = {
+RULE_KEYS = {
     "type": "type", "nulls": "nulls", "missing": "missing", "unique": "unique", "one of": "one_of",
     "pattern": "pattern", "longest": "longest", "from": "low", "to": "high", "format": "form",
     "check digits": "check_digits", "says": "says", "alarms": "alarms", "tolerate": "tolerate",
@@ -85,7 +85,7 @@ def _figure(x: float) -> float:
 def _as_words(rule: Rule) -> dict[str, Any]:
     """Returns what a rule asks for beyond the defaults, in the words of the file."""
     plain, found = Rule(), dict[str, Any]()
-    for word, name in NAMES.items():
+    for word, name in RULE_KEYS.items():
         value = getattr(rule, name)
         if name in ("type", "nulls") or value != getattr(plain, name):
             found[word] = _as_value(name, value)
@@ -189,8 +189,8 @@ def _require_known(where: str, given: Any, known: tuple[str, ...]) -> None:
 
 def _rule(name: str, asked: Any) -> Rule:
     try:
-        _require_known(f"column {name!r}", asked or {}, tuple(NAMES))
-        return Rule(**{NAMES[word]: _value(word, NAMES[word], value) for word, value in (asked or {}).items()})
+        _require_known(f"column {name!r}", asked or {}, tuple(RULE_KEYS))
+        return Rule(**{RULE_KEYS[word]: _value(word, RULE_KEYS[word], value) for word, value in (asked or {}).items()})
     except Refusal as refusal:
         said = str(refusal).rstrip(".")
         raise Refusal(said if repr(name) in said else f"column {name!r}: {said}") from None

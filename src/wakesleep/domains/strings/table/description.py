@@ -12,10 +12,10 @@ from wakesleep.domains.strings.columns.dates import Date
 from wakesleep.domains.strings.columns.explanation import Explanation as Explained
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.posterior import null_marks
-from wakesleep.domains.strings.table.rules import INTEGER, NUMBER
+from wakesleep.domains.strings.table.rules import INTEGER, NUMBER_REGEX
 
 BOOLEANS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
-MOSTLY = 0.98
+TYPED_SHARE = 0.98
 """Share of the values that have to be numbers, or dates, in a column of such."""
 FEWEST_WITH_ONE_OTHER = 10
 FEWEST_UNIQUE = 20
@@ -24,7 +24,7 @@ MOST_LISTED = 250
 MOST_COMMON, BARS = 8, 12
 STRPTIME = {"n": "m", "e": "d", "k": "H", "l": "I", "U": "b", "P": "p", "Z": "z", **dict.fromkeys("123456789", "f")}
 """Fields of date formats that Python writes otherwise."""
-_NUMBER, _WHOLE, _PADDED = re.compile(NUMBER), re.compile(INTEGER), re.compile(r"[+-]?0[0-9]")
+_NUMBER, _WHOLE, _PADDED = re.compile(NUMBER_REGEX), re.compile(INTEGER), re.compile(r"[+-]?0[0-9]")
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def plain_type(counts: Mapping[str, int]) -> str:
 
 def nearly_all(some: int, total: int) -> bool:
     """Whether some are nearly all; among few values one may be otherwise."""
-    return some >= min(MOSTLY * total, total - (total >= FEWEST_WITH_ONE_OTHER))
+    return some >= min(TYPED_SHARE * total, total - (total >= FEWEST_WITH_ONE_OTHER))
 
 
 def core(program: Node) -> Node:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from wakesleep.domains.strings.table.characters import DIGIT, Characters, Ranges
+from wakesleep.domains.strings.table.characters import DIGIT_CHARACTERS, Characters, Ranges
 from wakesleep.domains.strings.table.pattern import Choice, Part, Repeat, Sequence, parse
 from wakesleep.errors import require_one_of
 
-SPECIAL = frozenset("\\.^$*+?{}[]|()")
+SPECIAL_CHARACTERS = frozenset("\\.^$*+?{}[]|()")
 SPECIAL_INSIDE = frozenset("\\]^[-")
 LAST_ASCII, MOST_LISTED_CHARACTERS = 0x7F, 1000
-SHORT = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
+SHORT_ESCAPES = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 PROPERTIES = {"word": r"\p{L}\p{N}_", "letter": r"\p{L}\p{Nl}\p{No}"}
 PYTHON = {"word": r"\w", "letter": r"[^\W\d_]"}
 
@@ -90,7 +90,7 @@ def with_any_digits(pattern: str) -> str:
 def _any_digits(part: Part) -> Part:
     if isinstance(part, Characters):
         some = not part.names and all(first >= ord("0") and last <= ord("9") for first, last in part.ranges)
-        return DIGIT if some else part
+        return DIGIT_CHARACTERS if some else part
     if isinstance(part, Repeat):
         return Repeat(_any_digits(part.part), part.low, part.high)
     if isinstance(part, Choice):
@@ -104,10 +104,10 @@ def _joined(parts: Iterable[Part]) -> list[Part]:
     found: list[Part] = []
     for part in parts:
         runs = [p if isinstance(p, Repeat) else Repeat(p, 1, 1) for p in (*found[-1:], part)]
-        if len(runs) == 2 and all(r.part == DIGIT for r in runs):
+        if len(runs) == 2 and all(r.part == DIGIT_CHARACTERS for r in runs):
             a, b = runs
             high = None if a.high is None or b.high is None else a.high + b.high
-            found[-1] = Repeat(DIGIT, a.low + b.low, high)
+            found[-1] = Repeat(DIGIT_CHARACTERS, a.low + b.low, high)
         else:
             found.append(part)
     return found
@@ -196,12 +196,12 @@ class _Printer:
         return (PROPERTIES if self.d.named == "properties" else PYTHON)[name]
 
     def _literal(self, c: str) -> str:
-        return "\\" + c if c in SPECIAL else self._character(c)
+        return "\\" + c if c in SPECIAL_CHARACTERS else self._character(c)
 
     def _character(self, c: str) -> str:
         if self.posix:
             return c
-        return SHORT.get(c) or (c if c.isprintable() else self.d.code(ord(c)))
+        return SHORT_ESCAPES.get(c) or (c if c.isprintable() else self.d.code(ord(c)))
 
     def _inside(self, ranges: Ranges) -> str:
         if self.posix:

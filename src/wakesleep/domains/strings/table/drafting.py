@@ -19,11 +19,11 @@ from wakesleep.domains.strings.table.contract import Contract, Expected
 from wakesleep.domains.strings.table.description import Description, core, describe
 from wakesleep.domains.strings.table.dialects import with_any_digits
 from wakesleep.domains.strings.table.ranges import expected_range, moves, wider_ranges
-from wakesleep.domains.strings.table.rules import NUMBER, Rule, matching
+from wakesleep.domains.strings.table.rules import NUMBER_REGEX, Rule, matching
 from wakesleep.domains.strings.table.trials import (
     ALARM_AT_RANDOM,
     ALARM_IN_ORDER,
-    CHARACTERS,
+    CHARACTERS_RULE,
     LESS_WITH_TWICE_THE_ROWS,
     WIDEST,
     Alarms,
@@ -93,7 +93,7 @@ def ladder_of(found: Description, values: Sequence[str | None]) -> Ladder:
         ladder["type"] = plain
     if ladder["found"].one_of is not None and (rule := text_rule(text, found.explained, closed=False)):
         ladder["open"] = rule
-    ladder[CHARACTERS] = _characters(text, present)
+    ladder[CHARACTERS_RULE] = _characters(text, present)
     ladder[WIDEST] = text
     return ladder
 
@@ -122,7 +122,7 @@ def _moving(rule: Rule, explained: Explained | None) -> Rule:
 
 
 def _numbers(present: list[str]) -> list[float]:
-    return [float(v) for v, ok in zip(present, matching(NUMBER, present), strict=True) if ok]
+    return [float(v) for v, ok in zip(present, matching(NUMBER_REGEX, present), strict=True) if ok]
 
 
 def text_rule(plain: Rule, explained: Explained | None, closed: bool = True) -> Rule | None:

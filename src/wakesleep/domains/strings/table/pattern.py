@@ -7,20 +7,27 @@ Literals, `[...]`, `(...)`, `(?:...)`, `|`, `?`, `*`, `+`, `{2}`, `{2,}`, `{2,5}
 import re
 from dataclasses import dataclass
 
-from wakesleep.domains.strings.table.characters import DIGIT, LAST, SPACE, Characters, single, union
+from wakesleep.domains.strings.table.characters import (
+    DIGIT_CHARACTERS,
+    LAST,
+    SPACE_CHARACTERS,
+    Characters,
+    single,
+    union,
+)
 from wakesleep.errors import Refusal
 
-LONGEST_PATTERN, DEEPEST_GROUP, MOST_REPEATS = 100_000, 50, 1000
+LONGEST_PATTERN, DEEPEST_GROUP, MOST_PATTERN_REPEATS = 100_000, 50, 1000
 LETTER = r"[^\W\d_]"
 """How Python writes the letters of all scripts."""
 ESCAPES = {
-    "d": DIGIT,
-    "D": DIGIT.complement,
-    "s": SPACE,
-    "S": SPACE.complement,
+    "d": DIGIT_CHARACTERS,
+    "D": DIGIT_CHARACTERS.complement,
+    "s": SPACE_CHARACTERS,
+    "S": SPACE_CHARACTERS.complement,
     "w": Characters((), ("word",)),
 }
-CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
+CONTROL_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v"}
 HEXADECIMAL = {"x": 2, "u": 4, "U": 8}
 _COUNT = re.compile(r"\{([0-9]{1,9})(,([0-9]{0,9}))?\}")
 
@@ -129,8 +136,8 @@ class _Reader:
             return ESCAPES[c]
         if c == "W":
             return ESCAPES["w"].complement
-        if c in CONTROLS:
-            return single(CONTROLS[c])
+        if c in CONTROL_ESCAPES:
+            return single(CONTROL_ESCAPES[c])
         if c in HEXADECIMAL:
             digits = self.body[self.at : self.at + HEXADECIMAL[c]]
             if not re.fullmatch(r"[0-9A-Fa-f]+", digits) or len(digits) < HEXADECIMAL[c] or int(digits, 16) > LAST:
@@ -178,8 +185,8 @@ class _Reader:
             self.at = match.end()
         else:
             return part
-        if max(low, high or 0) > MOST_REPEATS or (high is not None and high < low):
-            raise self.refusal(f"a count must rise and be at most {MOST_REPEATS}")
+        if max(low, high or 0) > MOST_PATTERN_REPEATS or (high is not None and high < low):
+            raise self.refusal(f"a count must rise and be at most {MOST_PATTERN_REPEATS}")
         if self.body[self.at : self.at + 1] in ("?", "+", "*", "{") and self.at < len(self.body):
             raise self.refusal("a count follows a count")
         return Repeat(part, low, high)

@@ -8,10 +8,10 @@ from wakesleep.domains.strings.table.description import Description
 from wakesleep.domains.strings.table.verdict import cut, visible
 from wakesleep.errors import require_one_of
 
-LONGEST_PATTERN, LONGEST_VALUE = 300, 60
-OUTLIERS_SHOWN, PATTERNS_SHOWN, ROWS_SHOWN = 10, 3, 5
+PATTERN_CUT, LONGEST_VALUE_SHOWN = 300, 60
+REPORT_OUTLIERS, REPORT_PATTERNS, REPORT_ROWS = 10, 3, 5
 BAR_WIDTH, BAR_HEIGHT = 14, 48
-PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
+REPORT_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title><style>
 body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; color: #222 }}
 h1 {{ font-size: 1.5rem }} h2 {{ font-size: 1.15rem; margin: 0 }}
@@ -98,7 +98,7 @@ def page(title: str, found: Sequence[Description], numbers: Sequence[int]) -> st
     rows = found[0].rows if found else 0
     said = f"{rows:,} rows were looked at, {len(found):,} columns."
     sections = "".join(_section(i, d, numbers) for i, d in enumerate(found))
-    return PAGE.format(title=html.escape(title), said=said, summary=summary(found, True), sections=sections)
+    return REPORT_PAGE.format(title=html.escape(title), said=said, summary=summary(found, True), sections=sections)
 
 
 def _section(i: int, d: Description, numbers: Sequence[int]) -> str:
@@ -119,10 +119,10 @@ def _patterns(d: Description) -> str:
         return ""
     head = "<tr><th>pattern</th><th>in words</th><th>probability</th><th>rows</th><th>new samples</th></tr>"
     lines = "".join(
-        f"<tr><td><code>{_text(p.regex, LONGEST_PATTERN)}</code></td><td>{_text(p.description, LONGEST_PATTERN)}</td>"
+        f"<tr><td><code>{_text(p.regex, PATTERN_CUT)}</code></td><td>{_text(p.description, PATTERN_CUT)}</td>"
         f'<td class="n">{p.probability:.0%}</td><td class="n">{p.coverage:.1%}</td>'
         f"<td>{', '.join(_text(s, 30) for s in dict.fromkeys(p.samples[:3]))}</td></tr>"
-        for p in d.explained.patterns[:PATTERNS_SHOWN]
+        for p in d.explained.patterns[:REPORT_PATTERNS]
     )
     return f"<table>{head}{lines}</table>"
 
@@ -158,14 +158,14 @@ def _outliers(d: Description, numbers: Sequence[int]) -> str:
     if d.explained is None or not d.explained.outliers:
         return ""
     lines = []
-    for o in d.explained.outliers[:OUTLIERS_SHOWN]:
-        rows = ", ".join(f"{numbers[i] if numbers else i + 1:,}" for i in o.rows[:ROWS_SHOWN])
-        rows += ", ..." * (len(o.rows) > ROWS_SHOWN)
+    for o in d.explained.outliers[:REPORT_OUTLIERS]:
+        rows = ", ".join(f"{numbers[i] if numbers else i + 1:,}" for i in o.rows[:REPORT_ROWS])
+        rows += ", ..." * (len(o.rows) > REPORT_ROWS)
         lines.append(f'<tr><td class="odd">{_text(o.value)}</td><td>{rows}</td><td>{_text(o.why, 100)}</td></tr>')
-    more = len(d.explained.outliers) - OUTLIERS_SHOWN
+    more = len(d.explained.outliers) - REPORT_OUTLIERS
     rest = f"<p>and {more:,} more</p>" if more > 0 else ""
     return f"<table><tr><th>does not fit</th><th>row</th><th>why</th></tr>{''.join(lines)}</table>{rest}"
 
 
-def _text(text: str, longest: int = LONGEST_VALUE) -> str:
+def _text(text: str, longest: int = LONGEST_VALUE_SHOWN) -> str:
     return html.escape(cut(visible(text), longest))

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from wakesleep.domains.strings.columns.checks import CHECKS
-from wakesleep.domains.strings.columns.dates import FIELDS, Date
+from wakesleep.domains.strings.columns.dates import DATE_FIELDS, Date
 from wakesleep.domains.strings.table.dialects import whole
 from wakesleep.errors import Refusal, require_one_of
 
 TYPES = ("text", "category", "boolean", "integer", "number", "date")
-NUMBER = r"[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
+NUMBER_REGEX = r"[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
 INTEGER = r"[+\-]?[0-9]+(?:\.0*)?"
 MOST_NAMED = 5
 SAFE_DAY = 28
@@ -55,7 +55,7 @@ class Rule:
             require_one_of("check digits", self.check_digits, tuple(CHECKS))
         if self.low is not None and self.high is not None and not self.low <= self.high:
             raise Refusal(f"A range must rise, but it goes from {self.low} to {self.high}.")
-        if unknown := [f for f in re.findall("%(.?)", self.form) if f not in FIELDS]:
+        if unknown := [f for f in re.findall("%(.?)", self.form) if f not in DATE_FIELDS]:
             raise Refusal(f"The date format {self.form!r} has the unknown field %{unknown[0]}.")
         if self.pattern:
             require_linear(self.pattern)
@@ -98,13 +98,13 @@ class Rule:
     def _spelling(self) -> str:
         """The pattern that the type asks for."""
         if self.numeric:
-            return INTEGER if self.type == "integer" else NUMBER
+            return INTEGER if self.type == "integer" else NUMBER_REGEX
         return date_pattern(self.form) if self.form else ""
 
     @cached_property
     def _calendar(self) -> tuple[Date, re.Pattern[str]]:
         pieces = re.split("(%.)", self.form)
-        named = "".join(f"({FIELDS[p[1]][0]})" if p in ("%d", "%e") else _piece(p) for p in pieces)
+        named = "".join(f"({DATE_FIELDS[p[1]][0]})" if p in ("%d", "%e") else _piece(p) for p in pieces)
         return Date(self.form), re.compile(named)
 
     def _also(self, value: str) -> bool:
@@ -154,7 +154,7 @@ class Rule:
 
 
 def _piece(piece: str) -> str:
-    return f"(?:{FIELDS[piece[1]][0]})" if piece.startswith("%") else re.escape(piece)
+    return f"(?:{DATE_FIELDS[piece[1]][0]})" if piece.startswith("%") else re.escape(piece)
 
 
 def date_pattern(form: str) -> str:

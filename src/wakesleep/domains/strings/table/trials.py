@@ -13,7 +13,7 @@ from wakesleep.data.tables import Column
 from wakesleep.domains.strings.table.checking import Judged
 from wakesleep.domains.strings.table.rules import Rule
 
-WIDEST, CHARACTERS = "any", "characters"
+WIDEST, CHARACTERS_RULE = "any", "characters"
 """The last rule of a ladder, which asks for nothing of a text, and the one before it."""
 MOST_ALARMS, ONE_ALARM = 0.005, 1
 """Share of rows, beside one, that a rule may refuse; one that refuses more makes room for a wider one."""
@@ -88,7 +88,7 @@ def _try(column: Column, ladder: Ladder, drafted: Callable[[list[str | None]], L
         others = drafted([column.values[i] for i in half])
         later = Column(column.name, [column.values[i] for i in other], other)
         for name in ladder:
-            state = Judged(column.name, others.get(name) or others.get(CHARACTERS) or others[WIDEST])
+            state = Judged(column.name, others.get(name) or others.get(CHARACTERS_RULE) or others[WIDEST])
             rows = state.add(later)
             repeats = state.repeats.found() if state.repeats is not None else []
             if state.repeats is not None:

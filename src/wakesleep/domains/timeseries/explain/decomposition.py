@@ -11,7 +11,7 @@ from wakesleep.domains.timeseries.statespace.seasons import Season
 from wakesleep.domains.timeseries.statespace.smoothing import Parts, Smoothed, parts_of, smooth
 from wakesleep.domains.timeseries.statespace.transition import SLOPE
 
-MOST_ATOMS, MOST_ATOMS_LONG, LONG_POINTS = 4, 2, 2000
+MOST_ATOMS, MOST_ATOMS_LONG, LONG_SERIES_POINTS = 4, 2, 2000
 """Atoms whose parts are averaged, and fewer for a long series."""
 MISSING_VARIANCE = 1e14
 """A value with this much noise says nothing: so parts exist at times without a value."""
@@ -54,7 +54,7 @@ class Decomposition:
 def decompose(posterior: Posterior, positions: Float[np.ndarray, "n"]) -> Decomposition:
     """Returns the parts at positions that include those of the values, under the likeliest form and seasons."""
     group, m, weight = leading(posterior)
-    count = MOST_ATOMS if len(positions) <= LONG_POINTS else MOST_ATOMS_LONG
+    count = MOST_ATOMS if len(positions) <= LONG_SERIES_POINTS else MOST_ATOMS_LONG
     places = np.argsort(-weight)[:count]
     share = weight[places] / weight[places].sum()
     observed = _everywhere(posterior.observed, m, positions)

@@ -22,7 +22,7 @@ from wakesleep.domains.timeseries.statespace.posterior import Posterior, forms
 from wakesleep.domains.timeseries.statespace.seasons import Season, cycle_of
 from wakesleep.errors import Refusal
 
-FEWEST_VALUES = 8
+FEWEST_SEEN = 8
 MOST_STEPS_AHEAD = 100_000
 LEAST_RELATIVE_SPREAD = 1e-12
 """A spread that double precision cannot tell from none."""
@@ -192,9 +192,9 @@ def with_cycles(periods: Sequence[float | int]) -> list[tuple[tuple[Season, ...]
 
 def _check(series: Series, values: Float[np.ndarray, "n"]) -> None:
     """Refuses a series with too few values or with one value all along."""
-    if len(values) < FEWEST_VALUES:
+    if len(values) < FEWEST_SEEN:
         raise Refusal(
-            f"{series.name} has {len(values)} value{'s' * (len(values) != 1)}, but at least {FEWEST_VALUES} are needed "
+            f"{series.name} has {len(values)} value{'s' * (len(values) != 1)}, but at least {FEWEST_SEEN} are needed "
             "to explain a series."
         )
     if np.std(values) <= LEAST_RELATIVE_SPREAD * max(1e-300, float(np.abs(values).max())):

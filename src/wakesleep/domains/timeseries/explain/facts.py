@@ -10,7 +10,7 @@ from wakesleep.domains.timeseries.explain.decomposition import leading
 from wakesleep.domains.timeseries.explain.explained import Explained
 from wakesleep.domains.timeseries.statespace.posterior import Group
 
-LEAST_PROBABILITY = 0.5
+LEAST_PART_PROBABILITY = 0.5
 """A part is named where the programs that have it weigh at least this much."""
 LEAST_WANDERING = 0.6
 """A level wanders where it leaves a straight line by this many typical surprises."""
@@ -182,7 +182,7 @@ def _season(e: Explained, k: int) -> SeasonFact:
     ]
     group, _, of_atoms = leading(e.posterior)
     moving = (group.atoms.season_walk > 0) | (group.atoms.season_memory < 1)
-    changing = of_atoms[moving].sum() > LEAST_PROBABILITY * of_atoms.sum()
+    changing = of_atoms[moving].sum() > LEAST_PART_PROBABILITY * of_atoms.sum()
     effects = float(part[high]), float(part[low])
     return SeasonFact(season.length, float(sum(weight)), _share(part, e), int(high), int(low), *effects, bool(changing))
 

@@ -23,7 +23,7 @@ SEASON_NAMES = {
     ("minute", 1440): "daily",
 }
 LARGER_UNITS = {"month": (12, "year"), "quarter": (4, "year"), "week": (52, "year"), "hour": (24, "day")}
-MONTHS = [
+MONTH_TITLES = [
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 ]  # fmt: skip
@@ -108,7 +108,7 @@ def _phase(e: Explained, index: int, length: float | int) -> str:
     position = e.parts.positions[index]
     unit, when = e.series.unit, e.series.time_at(np.array([position]))[0]
     if unit == "month" and length == 12:
-        return "in " + MONTHS[int(when.astype("datetime64[M]").astype(int)) % 12]
+        return "in " + MONTH_TITLES[int(when.astype("datetime64[M]").astype(int)) % 12]
     if unit == "day" and length in (5, 7):
         return "on " + DAYS[(int(when.astype("datetime64[D]").astype(int)) + 3) % 7]
     if unit == "hour" and length == 24:

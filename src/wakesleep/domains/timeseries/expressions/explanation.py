@@ -33,7 +33,7 @@ AHEAD_SHARE = 0.1
 PADDED_TO_POINTS = {True: 128, False: 16}
 """Series on a regular grid, or not, are padded to a multiple of this many points, to share what is compiled."""
 TRANSFORM_NAMES = ("auto", "none", "log")
-LEAST_RATIO_FOR_LOG = 1.5
+LEAST_RATIO_FOR_LOG_KERNELS = 1.5
 """The logarithm is tried where the greatest value is more than this many times the least."""
 
 
@@ -157,7 +157,7 @@ def explain(
     require_one_of("transform", transform, TRANSFORM_NAMES)
     short = shorten(record, points)
     positive = short.values.min() > 0
-    varied = positive and short.values.max() > LEAST_RATIO_FOR_LOG * short.values.min()
+    varied = positive and short.values.max() > LEAST_RATIO_FOR_LOG_KERNELS * short.values.min()
     tries = {"none": [False], "log": [True], "auto": [False, True] if varied else [False]}[transform]
     made = [_explain(short, log, knowledge, effort or Effort(), seed, report) for log in tries]
     best, *others = sorted(made, key=lambda e: -e.log_evidence)

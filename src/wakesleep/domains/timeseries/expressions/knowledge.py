@@ -14,7 +14,7 @@ from wakesleep.core.model import Model, Observations
 from wakesleep.domains.timeseries.data import Settings, build
 from wakesleep.domains.timeseries.likelihood import Series
 
-SHIPPED = "timeseries.safetensors"
+SHIPPED_NAME = "timeseries.safetensors"
 UNSEEN_TOKEN_SHARE = 0.5
 """The share of tokens that the prior spreads over all: the training archive has few trends and seasons."""
 
@@ -33,7 +33,7 @@ def save(path: Path, knowledge: Knowledge) -> None:
 
 def load(path: Path | None = None) -> Knowledge:
     """Reads the knowledge in a file; by default the one that comes with the package."""
-    path = path or Path(str(files(__package__) / SHIPPED))
+    path = path or Path(str(files(__package__) / SHIPPED_NAME))
     notes = models.read_notes(path)
     like = eqx.filter_eval_shape(build, jax.random.key(0), Settings(**notes["settings"]), _example())
     model = models.load(path, like)

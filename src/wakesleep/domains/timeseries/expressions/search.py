@@ -50,7 +50,7 @@ class Effort(NamedTuple):
         return self.rounds * self.batch
 
 
-EFFORTS = {"quick": Effort(rounds=6), "usual": Effort(), "thorough": Effort(rounds=40)}
+SEARCH_EFFORTS = {"quick": Effort(rounds=6), "usual": Effort(), "thorough": Effort(rounds=40)}
 
 
 class Found(NamedTuple):

@@ -13,7 +13,7 @@ from wakesleep.errors import Refusal
 
 DEFAULT_STEPS = {"year": 6, "quarter": 8, "month": 18, "week": 13, "day": 14, "hour": 48, "minute": 60, "second": 60}
 DEFAULT_PLAIN_STEPS = 10
-MOST_STEPS = 10_000
+MOST_HORIZON = 10_000
 
 
 class Forecast(NamedTuple):
@@ -104,8 +104,8 @@ def steps_of(series: Series, horizon: int | None, until: str | None) -> int:
         raise Refusal("Give --horizon or --until, not both: each says how far the forecast goes.")
     usual = DEFAULT_STEPS.get(series.unit, DEFAULT_PLAIN_STEPS)
     steps = series.steps_until(until) if until is not None else usual if horizon is None else horizon
-    if not 1 <= steps <= MOST_STEPS:
-        raise Refusal(f"The horizon must be 1 to {MOST_STEPS:,} steps, but {steps:,} were asked for.")
+    if not 1 <= steps <= MOST_HORIZON:
+        raise Refusal(f"The horizon must be 1 to {MOST_HORIZON:,} steps, but {steps:,} were asked for.")
     return steps
 
 

@@ -15,7 +15,7 @@ from wakesleep.domains.timeseries.reading.series import Series
 from wakesleep.domains.timeseries.reading.tables import read_series
 from wakesleep.errors import Refusal
 
-NAME = "wakesleep"
+MODEL_NAME = "wakesleep"
 
 
 def forecast_frame(
@@ -40,7 +40,7 @@ def forecast_frame(
     for series in every:
         ahead = explain_series(series).forecast(horizon=h, levels=tuple(sorted(level)))
         columns: dict[str, Any] = {id_col: [names[series.name]] * h, time_col: future_times(series, h, example)}
-        columns |= {NAME: ahead["mean"]} | {f"{NAME}-{name}": ahead[name] for name in bands(level)}
+        columns |= {MODEL_NAME: ahead["mean"]} | {f"{MODEL_NAME}-{name}": ahead[name] for name in bands(level)}
         parts.append(pl.DataFrame(columns))
     made = pl.concat(parts)
     return made if isinstance(table, pl.DataFrame) else _as_pandas(made, type(table))

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from wakesleep.domains.timeseries.reading.series import Series
 
 FOLDER = Path(__file__).parent
-EXAMPLE = FOLDER.parent / "co2.csv"
+EXAMPLE_FILE = FOLDER.parent / "co2.csv"
 PASTED_NAME = "the series"
-MOST_POINTS = 5_000
+MOST_SERIES_POINTS = 5_000
 LONGEST_HORIZON = 500
 LEVEL_PERCENT = 90
 LONGEST_AT_ONCE, LOOKED_AT_FIRST = 600, 300
@@ -35,7 +35,7 @@ def context(asked: Asked) -> dict[str, Any]:
     return {
         "file": file,
         "name": asked.upload().name if file else "",
-        "values": "" if file else EXAMPLE.read_text(encoding="utf-8").strip(),
+        "values": "" if file else EXAMPLE_FILE.read_text(encoding="utf-8").strip(),
         "longest": LONGEST_HORIZON,
     }
 
@@ -49,8 +49,8 @@ def explain(asked: Asked) -> Iterator[dict[str, Any]]:
     read, names = _given(asked, season)
     given = series_of(read, None, season)
     count = len(given.values)
-    if count > MOST_POINTS:
-        raise Refusal(f"{given.name} has {count:,} values, but the page takes at most {MOST_POINTS:,}.")
+    if count > MOST_SERIES_POINTS:
+        raise Refusal(f"{given.name} has {count:,} values, but the page takes at most {MOST_SERIES_POINTS:,}.")
     if count > LONGEST_AT_ONCE:
         first = next(stages(_latest(given, LOOKED_AT_FIRST), cycles=season is None))
         said = f"a first look at the latest {LOOKED_AT_FIRST:,} of {count:,} values"

@@ -8,7 +8,7 @@ import numpy as np
 from jaxtyping import Float
 
 Unit = Literal["year", "quarter", "month", "week", "day", "hour", "minute", "second", "step"]
-MONTHS: dict[str, int] = {"month": 1, "quarter": 3, "year": 12}
+MONTHS_OF_PERIOD: dict[str, int] = {"month": 1, "quarter": 3, "year": 12}
 SECONDS: dict[str, int] = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 YEAR_DAYS = 365
 WEEKDAYS_A_YEAR = 261
@@ -39,8 +39,8 @@ class Clock:
         p = np.asarray(positions, float)
         if self.unit == "step":
             return float(self.start) + self.every * p
-        if self.unit in MONTHS:
-            return self._months_at(p * self.every * MONTHS[self.unit])
+        if self.unit in MONTHS_OF_PERIOD:
+            return self._months_at(p * self.every * MONTHS_OF_PERIOD[self.unit])
         if self.weekdays:
             return self._weekdays_at(p)
         return self._first() + np.round(p * self.every * SECONDS[self.unit]).astype("timedelta64[s]")
@@ -50,8 +50,8 @@ class Clock:
         if self.unit == "step":
             return (np.asarray(times, float) - float(self.start)) / self.every
         times = np.asarray(times, "datetime64[s]")
-        if self.unit in MONTHS:
-            return _month_of(times, self.day, self._first()) / (self.every * MONTHS[self.unit])
+        if self.unit in MONTHS_OF_PERIOD:
+            return _month_of(times, self.day, self._first()) / (self.every * MONTHS_OF_PERIOD[self.unit])
         if self.weekdays:
             days = times.astype("datetime64[D]")
             rest = (times - days).astype(float) / SECONDS["day"]
@@ -76,8 +76,8 @@ class Clock:
         """Returns all seasons of the calendar that are a whole number of at least two steps."""
         if self.unit in ("step", "year"):
             return ()
-        if self.unit in MONTHS:
-            return _whole([12 / MONTHS[self.unit] / self.every])
+        if self.unit in MONTHS_OF_PERIOD:
+            return _whole([12 / MONTHS_OF_PERIOD[self.unit] / self.every])
         if self.unit == "week":
             return _whole([52 / self.every])
         if self.unit == "day":

@@ -26,7 +26,7 @@ LAST_OF = {"year-month": 1, "yyyymm": 1, "month-name year": 1, "year quarter": 3
 REGULAR_SHARE = 0.5
 SAMPLE_TEXTS, MOST_SHARE = 100, 0.8
 """A column is one of times if this share of so many of its texts are dates; it is refused if another is not."""
-EXPECTED = "dates of one form (such as 2024-01-31) or numbers were expected"
+TIME_FORMS = "dates of one form (such as 2024-01-31) or numbers were expected"
 
 
 def read_times(texts: Sequence[str], title: str, rows: Sequence[int] | None = None) -> tuple[Times, list[str]]:
@@ -38,7 +38,7 @@ def read_times(texts: Sequence[str], title: str, rows: Sequence[int] | None = No
     texts = [" ".join(text.split()) for text in texts]
     if all(t.endswith(".0") and t[:-2].isdigit() for t in texts):
         texts = [t[:-2] for t in texts]
-    fitting = [(form, found) for form in forms.FORMS if all(found := forms.matches(form, texts))]
+    fitting = [(form, found) for form in forms.COMPILED_FORMS if all(found := forms.matches(form, texts))]
     wrong = ""
     for form, found in fitting:
         _require_year(form, found, title, rows)
@@ -52,7 +52,7 @@ def read_times(texts: Sequence[str], title: str, rows: Sequence[int] | None = No
     if wrong:
         raise Refusal(f"{wrong}: correct it, or choose another column of times (--time).")
     row = _odd(texts, numbers.bad)
-    raise Refusal(f"{title} holds {texts[row][:40]!r} in row {rows[row]}: {EXPECTED}; choose another with --time.")
+    raise Refusal(f"{title} holds {texts[row][:40]!r} in row {rows[row]}: {TIME_FORMS}; choose another with --time.")
 
 
 def last_moment(text: str, dated: bool) -> Times:
@@ -63,7 +63,7 @@ def last_moment(text: str, dated: bool) -> Times:
             raise Refusal(f"until must be a number, as the times of the series are, but {text!r} was given.")
         return found
     for form, unit in LAST_OF.items():
-        match = forms.FORMS[form].fullmatch(text.strip())
+        match = forms.COMPILED_FORMS[form].fullmatch(text.strip())
         if match and (read := forms.dates_of([match])).valid.all():
             return (read.times.astype("datetime64[M]") + unit).astype("datetime64[s]") - 1
     try:
@@ -97,7 +97,7 @@ def looks_like_dates(texts: Sequence[str]) -> bool:
     sample = [" ".join(text.split()) for text in texts[:: len(texts) // SAMPLE_TEXTS + 1]]
     if not sample or read_numbers(sample).values is not None:
         return False
-    for form in forms.FORMS.values():
+    for form in forms.COMPILED_FORMS.values():
         found = [m for m in map(form.fullmatch, sample) if m is not None]
         if len(found) >= MOST_SHARE * len(sample):
             valid = max(forms.dates_of(found, day_first).valid.sum() for day_first in (False, True))
@@ -111,7 +111,7 @@ def _odd(texts: list[str], bad: int) -> int:
 
     Where each is a number but they cannot be in one column, that is the place `bad`.
     """
-    kinds = [[form.fullmatch(text) is not None for text in texts] for form in forms.FORMS.values()]
+    kinds = [[form.fullmatch(text) is not None for text in texts] for form in forms.COMPILED_FORMS.values()]
     kinds.append([_is_number(text) for text in texts])
     usual = max(kinds, key=sum)
     return bad if all(usual) else usual.index(False)

@@ -13,7 +13,7 @@ CLOCK = (
     r" ?(?P<half_day>[ap]\.?m\.?)? ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?)?"
 )
 WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,? )?"
-YEAR, ANY_YEAR, NAME = r"(?P<year>\d{4})", r"(?P<year>\d{4}|\d{2})", r"(?P<name>[a-z]{3,9})\.?"
+YEAR, ANY_YEAR, MONTH_NAME = r"(?P<year>\d{4})", r"(?P<year>\d{4}|\d{2})", r"(?P<name>[a-z]{3,9})\.?"
 RECENT_YEAR = r"(?P<year>(?:1[5-9]|2[01])\d\d)"
 MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -31,17 +31,17 @@ DATE_FORMS: dict[str, str] = {
     "yyyymm": rf"{RECENT_YEAR}(?P<month>0[1-9]|1[0-2])",
     "day/month/year": rf"(?P<first>\d{{1,2}})(?P<mark>[-/.])(?P<other>\d{{1,2}})(?P=mark){ANY_YEAR}{CLOCK}",
     "month/year": rf"(?P<month>\d{{1,2}})[-/.]{YEAR}",
-    "day month-name year": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[-/ .]+{NAME}[-/ ,]+{ANY_YEAR}{CLOCK}",
-    "month-name day year": rf"{WEEKDAY}{NAME} +(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? +{YEAR}{CLOCK}",
-    "month-name year": rf"{NAME}[-/ ,']*{ANY_YEAR}",
-    "year month-name": rf"{ANY_YEAR}[-/ ]*{NAME}",
+    "day month-name year": rf"{WEEKDAY}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[-/ .]+{MONTH_NAME}[-/ ,]+{ANY_YEAR}{CLOCK}",
+    "month-name day year": rf"{WEEKDAY}{MONTH_NAME} +(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? +{YEAR}{CLOCK}",
+    "month-name year": rf"{MONTH_NAME}[-/ ,']*{ANY_YEAR}",
+    "year month-name": rf"{ANY_YEAR}[-/ ]*{MONTH_NAME}",
     "year quarter": rf"{YEAR}[-/ :]*Q(?P<quarter>[1-4])",
     "quarter year": rf"Q(?P<quarter>[1-4])[-/ ,']*{ANY_YEAR}|(?P<quarter2>[1-4])Q[-/ ,']*(?P<year2>\d{{4}}|\d{{2}})",
     "year half": rf"{YEAR}[-/ ]*[HS](?P<half>[12])",
     "year M month": rf"{YEAR}[-/ :]*M(?P<month>\d{{1,2}})",
     "year week": rf"{YEAR}[-/ ]*W(?P<week>\d{{1,2}})(?:-?(?P<weekday>[1-7]))?",
 }
-FORMS = {name: re.compile(form, re.IGNORECASE | re.ASCII) for name, form in DATE_FORMS.items()}
+COMPILED_FORMS = {name: re.compile(form, re.IGNORECASE | re.ASCII) for name, form in DATE_FORMS.items()}
 SECONDS_A_DAY = 86_400
 
 
@@ -59,7 +59,7 @@ class Dates(NamedTuple):
 
 def matches(form: str, texts: Sequence[str]) -> list[re.Match[str] | None]:
     """Returns the match of each text with a form; nothing more is tried where the first has none."""
-    find = FORMS[form].fullmatch
+    find = COMPILED_FORMS[form].fullmatch
     return [find(text) for text in texts] if texts and find(texts[0]) else [None] * len(texts)
 
 

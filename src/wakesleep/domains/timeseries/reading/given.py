@@ -11,13 +11,13 @@ from wakesleep.domains.timeseries.reading.clock import Times
 from wakesleep.domains.timeseries.reading.dates import read_times
 from wakesleep.errors import Refusal
 
-KNOWN = "a list, an array, or a column of pandas or Polars"
+KNOWN_SERIES = "a list, an array, or a column of pandas or Polars"
 
 
 def values_of(y: Any) -> tuple[str, Float[np.ndarray, "n"], Any]:
     """Returns the name of a column, its values as floats with NaN where one is missing, and its index of times."""
     if isinstance(y, str | bytes | dict) or not hasattr(y, "__len__") or getattr(y, "ndim", 1) != 1:
-        raise Refusal(f"A series is {KNOWN} with one number for each time, but {type(y).__name__} was given.")
+        raise Refusal(f"A series is {KNOWN_SERIES} with one number for each time, but {type(y).__name__} was given.")
     name = getattr(y, "name", None)
     name = str(name) if isinstance(name, str | int | tuple) and name != "" else "y"
     if len(y) == 0:
@@ -31,7 +31,7 @@ def times_of(times: Any, length: int) -> tuple[Times | None, list[str]]:
     if times is None:
         return None, []
     if isinstance(times, str | bytes) or not hasattr(times, "__len__"):
-        raise Refusal(f"times must be {KNOWN} with one time for each value, but {times!r} was given.")
+        raise Refusal(f"times must be {KNOWN_SERIES} with one time for each value, but {times!r} was given.")
     if len(times) != length:
         raise Refusal(f"times must have one entry for each value, but {len(times)} times and {length} values came.")
     plain = _plain(times)

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from wakesleep.domains.timeseries.reading.clock import SECONDS, Clock, Times, Unit
 
-USUAL_SHARE = 0.5
+ON_GRID_SHARE = 0.5
 """Times with this share of gaps of one step are on a grid with points left out."""
 NEAR_STEPS = 0.15
 """Times within this many steps of a grid are on it, as decimal years are on the grid of months."""
@@ -48,7 +48,7 @@ def _by_months(times: Times) -> Clock | None:
     day = _day(times)
     if day is None:
         weekly = len(times) > 2 and not (gaps % SECONDS["week"]).any()
-        if weekly or np.mean(steps == every) < USUAL_SHARE:
+        if weekly or np.mean(steps == every) < ON_GRID_SHARE:
             return None
     unit: Unit = "year" if every % 12 == 0 else "quarter" if every % 3 == 0 else "month"
     size = {"year": 12, "quarter": 3, "month": 1}[unit]
@@ -73,7 +73,7 @@ def _by_seconds(times: Times) -> Clock:
     """Returns a clock of weeks, days, hours, minutes or seconds; of the usual gap where times are irregular."""
     gaps = np.diff(times).astype(int)
     step = gcd(*gaps.tolist())
-    if np.mean(gaps == step) < USUAL_SHARE:
+    if np.mean(gaps == step) < ON_GRID_SHARE:
         step = _rounded(float(np.median(gaps)))
     unit: Unit = next(u for u in ("week", "day", "hour", "minute", "second") if step % SECONDS[u] == 0)
     every = step // SECONDS[unit]

@@ -10,16 +10,16 @@ from jaxtyping import Float
 MISSING = frozenset(
     ["", "na", "n/a", "nan", "<na>", "nat", "null", "none", "-", "--", "?", ".", "..", "...", "#n/a", "missing"]
 )
-CURRENCIES = "$€£¥₹₩₽₺₫₴₦฿₿¢"
+MONEY_SIGNS = "$€£¥₹₩₽₺₫₴₦฿₿¢"
 CODES = "USD|EUR|GBP|JPY|CHF|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|BRL|MXN|ZAR|KRW|US|A|C|R"
-MONEY = rf"(?:(?:{CODES})? ?[{CURRENCIES}]|(?:{CODES}))"
+MONEY = rf"(?:(?:{CODES})? ?[{MONEY_SIGNS}]|(?:{CODES}))"
 WRITTEN = re.compile(
     rf"(?P<open>\()?(?P<sign>[+-])? ?(?P<money>{MONEY})? ?(?P<sign2>[+-])?"
     rf"(?P<digits>[0-9][0-9.,' ]*|[.,][0-9]+|inf(?:inity)?)(?P<power>[eE][+-]?[0-9]{{1,4}})?"
     rf" ?(?P<money2>{MONEY})?(?P<per_cent> ?%)?(?P<close>\))?",
     re.IGNORECASE | re.ASCII,
 )
-PLAIN = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
+PLAIN_FORM = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?", re.ASCII)
 GROUPED = {
     mark: re.compile(rf"[0-9]{{1,3}}(?:{re.escape(mark)}[0-9]{{2,3}})*{re.escape(mark)}[0-9]{{3}}") for mark in ",.' "
 }
@@ -46,7 +46,7 @@ def is_missing(text: str | None) -> bool:
 def read_numbers(texts: Sequence[str | None]) -> Numbers:
     """Returns the numbers of a column, whose commas and points the column as a whole decides."""
     cells = [None if is_missing(text) else text.translate(SPACES).strip() for text in texts]  # type: ignore[union-attr]
-    if all(cell is None or PLAIN.fullmatch(cell) for cell in cells):
+    if all(cell is None or PLAIN_FORM.fullmatch(cell) for cell in cells):
         return Numbers(np.array([float("nan" if cell is None else cell) for cell in cells]))
     found = [None if cell is None or len(cell) > LONGEST_CELL_CHARACTERS else WRITTEN.fullmatch(cell) for cell in cells]
     for place, (cell, match) in enumerate(zip(cells, found, strict=True)):

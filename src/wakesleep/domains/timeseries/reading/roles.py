@@ -15,7 +15,7 @@ from wakesleep.errors import Refusal
 SURE_NAMES = ("ds", "t", "time", "times", "date", "dates", "datetime", "timestamp")
 TIME_NAMES = ("when", "step", "period", "year", "years", "quarter", "month", "week", "day", "hour", "index")
 ID_NAMES = ("unique_id", "series_id", "series", "item_id", "item", "id", "ticker", "symbol", "sensor")
-PARTS = {
+TIME_COLUMNS = {
     ("year", "month", "day"): "{}-{:0>2}-{:0>2}",
     ("year", "month"): "{}-{:0>2}",
     ("year", "quarter"): "{}Q{}",
@@ -100,7 +100,7 @@ def _rises(column: Column) -> bool:
 def _joined(columns: list[Column]) -> tuple[Column, set[str], list[str]] | None:
     """Returns the column that columns such as year and month make together, if they do."""
     by_word = {c.name.lower(): c for c in columns}
-    for words, form in PARTS.items():
+    for words, form in TIME_COLUMNS.items():
         if all(word in by_word for word in words):
             parts = [by_word[word] for word in words]
             rows = zip(*(_plain(c) for c in parts), strict=True)

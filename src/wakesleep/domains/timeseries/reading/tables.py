@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from wakesleep.data.headers import NUMBER
+from wakesleep.data.headers import NUMERAL
 from wakesleep.data.tables import Table, read_table
 from wakesleep.domains.timeseries.reading.clock import Times
 from wakesleep.domains.timeseries.reading.dates import looks_like_dates, read_times
@@ -61,7 +61,7 @@ def _table(source: Any) -> Table:
     """Returns the table, its first row among the others where all of its cells are dates or numbers."""
     table = read_table(source, rows="all")
     names = [name for name in table.names if not name.startswith("column ")]
-    values = all(NUMBER.fullmatch(n) or read_numbers([n]).values is not None or looks_like_dates([n]) for n in names)
+    values = all(NUMERAL.fullmatch(n) or read_numbers([n]).values is not None or looks_like_dates([n]) for n in names)
     if names and values and "first row" in table.header and not _are_years(names):
         table = read_table(source, rows="all", header=False)
     if table.rows == 0:

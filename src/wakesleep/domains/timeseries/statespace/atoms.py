@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from jaxtyping import Float
 
-NAMES = (
+RATIO_NAMES = (
     "noise",
     "level_walk",
     "slope_prior",
@@ -96,5 +96,5 @@ def normalised(atoms: Atoms) -> Atoms:
     total = atoms.noise + atoms.level_walk + atoms.slope_walk + atoms.echo_variance * (1 - atoms.echo**2)
     table = atoms.stacked()
     for name in ("noise", "level_walk", "slope_prior", "slope_walk", "season_prior", "season_walk", "echo_variance"):
-        table[NAMES.index(name)] /= total
+        table[RATIO_NAMES.index(name)] /= total
     return unstacked(table)

@@ -28,10 +28,10 @@ LEAST_GAIN_NATS = 4.0
 LEAST_DISTANCE_TO_END = 3
 """Shifts and bends nearer to either end are not told from outliers."""
 LEAST_POINTS_BENT = 8
-FEWEST_POINTS = 30
+FEWEST_POINTS_FOR_CHANGES = 30
 """A shorter series is not searched for changes: on training series of years they made forecasts worse."""
 MOST_ROUNDS, CANDIDATE_ATOMS = 6, 6
-LONG_POINTS = 600
+FEWER_ROUNDS_POINTS = 600
 """A longer series has a third of the rounds, each of which costs as much as its length."""
 MOST_OUTLIER_SHARE = 0.05
 
@@ -54,11 +54,11 @@ class Gains(NamedTuple):
 def search(posterior: Posterior) -> tuple[Observed, tuple[Change, ...]]:
     """Returns the series with the changes that raise its evidence, one after the other, the greatest first."""
     observed, taken = posterior.observed, list[Change]()
-    if len(observed.positions) < FEWEST_POINTS:
+    if len(observed.positions) < FEWEST_POINTS_FOR_CHANGES:
         return observed, ()
     group, atoms = candidates(posterior)
     jacobian = np.array([observed.values[m].sum() * log for m, log in enumerate(posterior.logs)])[:, None]
-    for _ in range(MOST_ROUNDS if len(observed.positions) <= LONG_POINTS else MOST_ROUNDS // 3):
+    for _ in range(MOST_ROUNDS if len(observed.positions) <= FEWER_ROUNDS_POINTS else MOST_ROUNDS // 3):
         filtered = filter_atoms(atoms, observed, group.seasons)
         evidence = filtered.log_likelihood - jacobian
         gains = weigh_changes(atoms, observed, group.seasons, filtered.squares)

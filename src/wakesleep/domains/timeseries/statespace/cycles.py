@@ -9,14 +9,14 @@ LEAST_PERIOD_STEPS, LEAST_PERIODS_IN_SPAN = 2.5, 4
 NEIGHBOURHOOD = 2.0
 """A peak is compared with the median power between its frequency divided and multiplied by this factor."""
 LEAST_PROMINENCE = 14.0
-MOST_CYCLES = 2
+MOST_CYCLE_PARTS = 2
 MOST_IRREGULAR_POINTS, MOST_FREQUENCIES = 1500, 3000
-FEWEST_POINTS = 40
+FEWEST_POINTS_FOR_CYCLES = 40
 
 
 def candidates(positions: Float[np.ndarray, "n"], values: Float[np.ndarray, "n"]) -> tuple[float, ...]:
     """Returns periods, in steps, that stand out in a series without its straight line, the strongest first."""
-    if len(positions) < FEWEST_POINTS:
+    if len(positions) < FEWEST_POINTS_FOR_CYCLES:
         return ()
     line = np.polynomial.Polynomial.fit(positions, values, 1)
     frequency, power = periodogram(positions, values - line(positions))
@@ -28,7 +28,7 @@ def candidates(positions: Float[np.ndarray, "n"], values: Float[np.ndarray, "n"]
     for k in np.argsort(-prominence):
         period = 1 / frequency[peaks[k]]
         harmonic = any(abs(q / period - round(q / period)) < 0.05 for q in found)
-        if prominence[k] < LEAST_PROMINENCE or len(found) == MOST_CYCLES:
+        if prominence[k] < LEAST_PROMINENCE or len(found) == MOST_CYCLE_PARTS:
             break
         if not harmonic:
             found.append(float(period))

@@ -28,7 +28,7 @@ from wakesleep.domains.timeseries.statespace.seasons import cycle_of
 from wakesleep.domains.timeseries.statespace.tuning import Tuned, tune
 
 FIRST_ATOMS, LATER_ATOMS, SHIPPED_ATOMS = 1600, 700, 400
-ROUNDS, SERIES_A_ROUND = 4, 50
+LEARNING_ROUNDS, SERIES_A_ROUND = 4, 50
 WAKING_WORTH = 0.7
 """The worth of a point when atoms are weighed on training series: there a single program may explain."""
 MOST_HORIZONS = 6
@@ -65,7 +65,7 @@ class Kind(NamedTuple):
         return cyclic if self.cycle else of_season(self.season)
 
 
-KINDS = {
+SERIES_KINDS = {
     "month": Kind("monthly", 12, 18, 220, 1, 120, 1.0, draws=3),
     "quarter": Kind("quarterly", 4, 8, 300, 2, 120, 0.2, draws=3),
     "year": Kind("yearly", 1, 6, 300, 3, 400, 0.05, draws=3),
@@ -87,9 +87,9 @@ class Foreseen(NamedTuple):
 
 def learn(rng: np.random.Generator, kind: str, series: Sequence[np.ndarray], say: Say) -> tuple[Atoms, np.ndarray]:
     """Returns the atoms of a kind of series and the log-probability of each, for values and for logarithms."""
-    how = KINDS[kind]
+    how = SERIES_KINDS[kind]
     atoms = how.source(rng, FIRST_ATOMS)
-    for done in range(ROUNDS):
+    for done in range(LEARNING_ROUNDS):
         chosen = rng.choice(len(series), min(SERIES_A_ROUND, len(series)), replace=False)
         atoms = redraw(rng, atoms, wake(atoms, [series[i] for i in chosen], how), LATER_ATOMS, how.source)
         say(f"{kind}: round {done + 1} of wake and sleep")
@@ -169,21 +169,21 @@ def fit(seen: Foreseen, steps: int, say: Say) -> np.ndarray:
 
 def main(path: Path, processes: int) -> None:
     """Learns the library of each kind of series and writes them to one file."""
-    jobs = [(kind, seed) for kind, how in KINDS.items() for seed in range(how.draws)]
+    jobs = [(kind, seed) for kind, how in SERIES_KINDS.items() for seed in range(how.draws)]
     with ProcessPoolExecutor(processes) as pool:
         found = list(pool.map(draw, *zip(*jobs, strict=True)))
     made: dict[str, Any] = {}
-    for kind in KINDS:
+    for kind in SERIES_KINDS:
         mine = [drawn for (k, _), drawn in zip(jobs, found, strict=True) if k == kind]
         table, tuned = min(mine, key=lambda drawn: drawn[1].pinball)
         print(f"{kind}: {[t for _, t in mine]}, kept {tuned}")
         made |= {kind: table, f"{kind}_width": np.array(tuned.width, np.float32)}
-    np.savez_compressed(path, **made)  # type: ignore[arg-type]
+    np.savez_compressed(path, **made)
 
 
 def draw(kind: str, seed: int) -> tuple[np.ndarray, Tuned]:
     """Returns a library of a kind, learned from a seed, as it is stored, and how well it foresees tuning series."""
-    how = KINDS[kind]
+    how = SERIES_KINDS[kind]
     atoms, log_prior = learn(np.random.default_rng(seed), kind, training_series(kind), lambda said: None)
     table = np.concatenate([atoms.stacked(), log_prior]).astype(np.float32)
     if how.cycle:
@@ -195,7 +195,7 @@ def draw(kind: str, seed: int) -> tuple[np.ndarray, Tuned]:
 
 def split(kind: str) -> tuple[list[Competitor], list[Competitor]]:
     """Returns the series of a kind that settings are chosen on, and those that the library is learned from."""
-    given = list(learned_from(KINDS[kind].period))
+    given = list(learned_from(SERIES_KINDS[kind].period))
     tuning = len(given) // TUNING_SHARE
     return given[:tuning], given[tuning:]
 
@@ -205,7 +205,7 @@ def training_series(kind: str) -> list[np.ndarray]:
 
     They are the competition's, for steps those of sensors too, and for cycles those of sensors in which one stands out.
     """
-    series = [np.concatenate([c.past, c.future]) for c in split(kind)[1]] if KINDS[kind].period else []
+    series = [np.concatenate([c.past, c.future]) for c in split(kind)[1]] if SERIES_KINDS[kind].period else []
     if kind not in ("step", "cycle"):
         return series
     from wakesleep.domains.timeseries.data import ucr

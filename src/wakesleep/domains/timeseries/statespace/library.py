@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from wakesleep.domains.timeseries.statespace.atoms import Atoms, unstacked
 
-FILE = "library.npz"
+LIBRARY_FILE = "library.npz"
 KIND_OF_SEASON = {12: "month", 4: "quarter", 1: "year"}
 KIND_OF_UNIT = {"year": "year", "quarter": "quarter", "month": "month"}
 NUMBERS_OF_AN_ATOM = 10
@@ -45,7 +45,7 @@ def equal(atoms: Atoms) -> Library:
 @cache
 def shipped(kind: str) -> Library:
     """Returns the library of a kind of series: year, quarter, month, step, or a cycle beside the latter."""
-    with np.load(str(files(__package__) / FILE)) as file:
+    with np.load(str(files(__package__) / LIBRARY_FILE)) as file:
         table, width = file[kind].astype(float), float(file[f"{kind}_width"])
     return Library(unstacked(table[:NUMBERS_OF_AN_ATOM]), table[NUMBERS_OF_AN_ATOM:], width)
 

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from wakesleep.domains.timeseries.statespace.student import student_cdf
 
 TABLE_SIZE, TAIL_END, TABLE_END = 4001, 8.0, 1e6
-BISECTIONS = 44
+QUANTILE_BISECTIONS = 44
 LARGEST_LOG = 600.0
 
 
@@ -45,7 +45,7 @@ class Mixture:
         start = np.interp(probability, cdf, points)
         each = self._back(self.mean + self.scale * start)
         low, high = each.min(axis=1), each.max(axis=1)
-        for _ in range(BISECTIONS):
+        for _ in range(QUANTILE_BISECTIONS):
             middle = (low + high) / 2
             y, _ = self._seen(middle)
             below = np.interp((y - self.mean) / self.scale, points, cdf) @ self.weight < probability

@@ -4,16 +4,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wakesleep.domains.timeseries.statespace.atoms import NAMES, Atoms, joined, normalised, unstacked
+from wakesleep.domains.timeseries.statespace.atoms import RATIO_NAMES, Atoms, joined, normalised, unstacked
 from wakesleep.domains.timeseries.statespace.library import STEPS_A_ROUND
 
 LEAST_NOISE = 1e-3
 """The least variance of noise, relative to the innovations."""
-JITTER = 0.35
+REDRAW_DEVIATION = 0.35
 """Standard deviation by which log-ratios move when an atom is redrawn."""
 TOGGLED, FRESH = 0.12, 0.05
 """Shares of redrawn atoms that gain or lose a part, and that come from the broad prior."""
-PARTS = {
+RATIOS_OF_PART = {
     "slope": ("slope_prior", "slope_walk", "damping"),
     "season": ("season_prior", "season_walk", "season_memory"),
     "walk": ("level_walk",),
@@ -59,7 +59,7 @@ def of_season(season: int) -> Source:
 
 def cyclic(rng: np.random.Generator, count: int) -> Atoms:
     """Returns atoms that all have a cycle, of any strength, fixed or forgotten within some rounds of it."""
-    table = dict(zip(NAMES, broad(rng, count, 1).stacked(), strict=True))
+    table = dict(zip(RATIO_NAMES, broad(rng, count, 1).stacked(), strict=True))
     table["season_prior"] = np.exp(rng.uniform(-2, 6, count))
     forgotten = np.exp(-np.exp(rng.uniform(-4, 1.5, count)) / STEPS_A_ROUND)
     table["season_memory"] = np.where(rng.random(count) < 0.2, 1.0, forgotten)
@@ -79,29 +79,29 @@ def redraw(rng: np.random.Generator, atoms: Atoms, share: np.ndarray, count: int
 def moved(rng: np.random.Generator, atoms: Atoms, source: Source, toggled: float = TOGGLED) -> Atoms:
     """Returns the atoms with their numbers moved a little, and a part of some exchanged for a fresh one."""
     table, count = atoms.stacked(), len(atoms)
-    by = lambda: np.exp(rng.normal(0.0, JITTER, count))  # noqa: E731
+    by = lambda: np.exp(rng.normal(0.0, REDRAW_DEVIATION, count))  # noqa: E731
     for name in ("noise", "level_walk", "slope_prior", "slope_walk", "season_prior", "season_walk", "echo_variance"):
-        table[NAMES.index(name)] *= by()
+        table[RATIO_NAMES.index(name)] *= by()
     for name in ("damping", "season_memory"):
-        row = table[NAMES.index(name)]
-        table[NAMES.index(name)] = np.where(row < 1, np.exp(np.log(row) * by()), 1.0)
-    echo = table[NAMES.index("echo")]
-    table[NAMES.index("echo")] = np.tanh(
+        row = table[RATIO_NAMES.index(name)]
+        table[RATIO_NAMES.index(name)] = np.where(row < 1, np.exp(np.log(row) * by()), 1.0)
+    echo = table[RATIO_NAMES.index("echo")]
+    table[RATIO_NAMES.index("echo")] = np.tanh(
         np.arctanh(np.clip(echo, -0.99, 0.99)) + (echo != 0) * rng.normal(0, 0.2, count)
     )
     fresh = source(rng, count).stacked()
-    part = rng.choice(len(PARTS), count)
-    for i, names in enumerate(PARTS.values()):
+    part = rng.choice(len(RATIOS_OF_PART), count)
+    for i, names in enumerate(RATIOS_OF_PART.values()):
         where = (rng.random(count) < toggled) & (part == i)
         for name in names:
-            row = NAMES.index(name)
+            row = RATIO_NAMES.index(name)
             table[row] = np.where(where, fresh[row], table[row])
     return tidy(unstacked(table))
 
 
 def tidy(atoms: Atoms) -> Atoms:
     """Returns the atoms without numbers of parts that they do not have, and with some noise at least."""
-    table = dict(zip(NAMES, atoms.stacked(), strict=True))
+    table = dict(zip(RATIO_NAMES, atoms.stacked(), strict=True))
     sloped = atoms.slope_prior > 0
     table["slope_walk"] = np.where(sloped, atoms.slope_walk, 0.0)
     table["damping"] = np.where(sloped, np.clip(atoms.damping, 0.2, 1.0), 1.0)

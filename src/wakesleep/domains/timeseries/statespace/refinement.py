@@ -20,7 +20,7 @@ from wakesleep.domains.timeseries.statespace.posterior import (
 )
 from wakesleep.domains.timeseries.statespace.prior import moved
 
-ROUNDS, PROPOSALS, KEPT = 3, 40, 16
+ROUNDS, REFINED_PROPOSALS, KEPT_ATOMS = 3, 40, 16
 EXCHANGED = 0.6
 """The share of proposals in which a part is exchanged."""
 REFINED_SHARE = 0.001
@@ -50,14 +50,14 @@ def _search(group: Group, posterior: Posterior) -> Atoms:
     observed = _screened(posterior.observed)
     jacobian = np.array([observed.values[m].sum() * log for m, log in enumerate(posterior.logs)])[:, None]
     score = lambda atoms: (filter_atoms(atoms, observed, group.seasons).log_likelihood - jacobian).max(axis=0)  # noqa: E731
-    best = group.atoms.take(np.argsort(-group.filtered.log_likelihood.max(axis=0))[:KEPT])
+    best = group.atoms.take(np.argsort(-group.filtered.log_likelihood.max(axis=0))[:KEPT_ATOMS])
     scores = score(best)
     for _ in range(ROUNDS):
         share = np.exp(PARENT_WORTH * (scores - scores.max()))
-        parents = best.take(rng.choice(len(best), PROPOSALS, p=share / share.sum()))
+        parents = best.take(rng.choice(len(best), REFINED_PROPOSALS, p=share / share.sum()))
         proposed = moved(rng, parents, lambda r, n: group.atoms.take(r.choice(len(group.atoms), n)), EXCHANGED)
         best, scores = joined([best, proposed]), np.concatenate([scores, score(proposed)])
-        kept = np.argsort(-scores, kind="stable")[:KEPT]
+        kept = np.argsort(-scores, kind="stable")[:KEPT_ATOMS]
         best, scores = best.take(kept), scores[kept]
     return best
 

@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 MOST_TERMS = 500
 ENOUGH_DIGITS = 1e-15
-TINY = 1e-300
+LEAST_POSITIVE = 1e-300
 
 
 def student_cdf(freedom: float, t: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
@@ -44,4 +44,4 @@ def _from_fraction(a: float, b: float, x: Float[np.ndarray, "n"]) -> Float[np.nd
 
 
 def _away_from_zero(x: Float[np.ndarray, "n"]) -> Float[np.ndarray, "n"]:
-    return np.where(np.abs(x) < TINY, TINY, x)
+    return np.where(np.abs(x) < LEAST_POSITIVE, LEAST_POSITIVE, x)

@@ -24,12 +24,12 @@ from wakesleep.domains.strings.columns.judge.news import (
     thinned,
 )
 from wakesleep.domains.strings.columns.judge.ngrams import SCORES, Steps
-from wakesleep.domains.strings.columns.judge.program import NAMES, no_program
+from wakesleep.domains.strings.columns.judge.program import FEATURE_NAMES, no_program
 from wakesleep.domains.strings.columns.judge.unlisted import UNLISTED, Unlisted
 
 MOST_DISTINCT = 1000
 """Distinct values that the levels are fitted on."""
-MOST_KNOWN = 20_000
+MOST_DIGESTS = 20_000
 """Distinct values that are known by their digests besides."""
 DIGEST_BYTES = 8
 MOST_SUMMARISED = 500
@@ -45,7 +45,7 @@ PLACE = {level: i for i, level in enumerate(LEVELS)}
 COUNTED_LEVELS = ("pair", "triple", "four letters", "folded word")
 COUNTED = tuple(map(LEVELS.index, COUNTED_LEVELS))
 """Levels at which the number of new keys is a feature."""
-MOST_VALUES, MOST_CHARACTERS = 8192, 200_000
+VALUES_A_BATCH, CHARACTERS_A_BATCH = 8192, 200_000
 """Values and characters whose features are computed at a time."""
 
 
@@ -64,7 +64,7 @@ def feature_names() -> list[str]:
         "fresh": LEVELS, "rows": LEVELS, "alone": LEVELS, "known": LEVELS, "rare": [LEVELS[i] for i in RARE],
         "near rate": EVENTS, "near": EVENTS, "steps": SCORES, "new": [LEVELS[i] for i in COUNTED],
         "words": UNLISTED,
-        "value": EXTRA_NAMES, "column": COLUMN_NAMES, "program": NAMES,
+        "value": EXTRA_NAMES, "column": COLUMN_NAMES, "program": FEATURE_NAMES,
     }  # fmt: skip
     return [f"{group}: {name}" for group, names in groups.items() for name in names]
 
@@ -111,7 +111,7 @@ class Column:
         whole = read_rows(values)
         rows = thinned(whole, MOST_DISTINCT)
         kept = set(rows.values)
-        most = np.argsort(-whole.counts, kind="stable")[:MOST_KNOWN].tolist() if len(kept) < len(whole.values) else []
+        most = np.argsort(-whole.counts, kind="stable")[:MOST_DIGESTS].tolist() if len(kept) < len(whole.values) else []
         others = frozenset(digest(whole.values[i]) for i in most if whole.values[i] not in kept)
         return cls(rows, len(values), others)
 
@@ -149,9 +149,9 @@ class Column:
     def _summary(self, lengths: np.ndarray) -> np.ndarray:
         """Returns features of the column alone."""
         some = self.rows.values[:: 1 + self.distinct // MOST_SUMMARISED]
-        text = levels.form_of("".join([v[: levels.LONGEST] for v in some]))
+        text = levels.form_of("".join([v[: levels.CHARACTERS_LOOKED_AT] for v in some]))
         size = max(len(text), 1)
-        kinds = [text.count(c) / size for c in (levels.SMALL, levels.CAPITAL, levels.DIGIT, levels.CASELESS, " ")]
+        kinds = [text.count(c) / size for c in (levels.LITTLE, levels.CAPITAL, levels.NINE, levels.CASELESS, " ")]
         once = float((self.rows.counts == 1).sum())
         return np.array([
             math.log(self.total), math.log(self.distinct), math.log(self.distinct / self.rows.total),
@@ -163,8 +163,8 @@ class Column:
         """Returns one row of features for each value, as if it were new; then those given beside them."""
         if beside is None:
             beside = np.zeros((len(values), 0), np.float32)
-        size = np.minimum(np.fromiter(map(len, values), np.int64, len(values)), levels.LONGEST)
-        part = np.maximum(np.arange(len(values)) // MOST_VALUES, np.cumsum(size) // MOST_CHARACTERS)
+        size = np.minimum(np.fromiter(map(len, values), np.int64, len(values)), levels.CHARACTERS_LOOKED_AT)
+        part = np.maximum(np.arange(len(values)) // VALUES_A_BATCH, np.cumsum(size) // CHARACTERS_A_BATCH)
         cuts = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(values)]
         if len(cuts) == 2:
             return self._features(values, beside)

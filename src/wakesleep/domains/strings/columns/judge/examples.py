@@ -12,14 +12,14 @@ from wakesleep.domains.strings.columns.judge import mistakes
 from wakesleep.domains.strings.columns.judge.column import Column
 from wakesleep.domains.strings.columns.judge.judge import MOST_BACKTESTED, features_of
 from wakesleep.domains.strings.columns.judge.program import Program
-from wakesleep.domains.strings.columns.judge.sources import MOST_ROWS, Table, is_text
+from wakesleep.domains.strings.columns.judge.sources import MOST_SOURCE_ROWS, Table, is_text
 from wakesleep.domains.strings.columns.posterior import infer
 
 MOST_LATER = 120
 """Later rows of a column that are judged."""
 BLIND = 0.25
 """Share of columns that are described without programs, so that the judge works without a posterior."""
-PLAIN = ("half", "ten", "random half")
+PLAIN_WAYS = ("half", "ten", "random half")
 """Ways that are always described with programs: those that are reported and calibrated on."""
 STRANGER = "stranger"
 DERIVED = "derived of"
@@ -126,7 +126,7 @@ def of_tables(tables: dict[str, Table], concepts: list[list[str]]) -> Iterator[E
     for table, columns in tables.items():
         draw = random.Random(f"examples of {table}")
         for name, whole in (columns | derived(columns, draw)).items():
-            cut = list(ways(whole[:MOST_ROWS], draw))
+            cut = list(ways(whole[:MOST_SOURCE_ROWS], draw))
             for way, fitted, later in cut if name in columns else draw.sample(cut, 1):
                 if len(set(fitted)) < 2 or not later:
                     continue
@@ -137,7 +137,7 @@ def of_tables(tables: dict[str, Table], concepts: list[list[str]]) -> Iterator[E
                 strange = (_stranger(table, tables, concepts, draw) for _ in range(STRANGERS))
                 wrong += [(STRANGER, v) for v in strange if v not in own]
                 names = (table, name, way if name in columns else f"derived, {way}")
-                yield describe(names, fitted, some, wrong, draw.random() < BLIND and way not in PLAIN)
+                yield describe(names, fitted, some, wrong, draw.random() < BLIND and way not in PLAIN_WAYS)
 
 
 def _stranger(table: str, tables: dict[str, Table], concepts: list[list[str]], draw: random.Random) -> str:

@@ -32,7 +32,7 @@ IN_WORD, ONE_CASE = np.zeros((2, TABLED), bool)
 """Whether each letter of a form is of a word, and whether it is taken for a small letter where case is left aside."""
 IN_WORD[[ord(c) for c in levels.WORD_CLASSES]] = True
 ONE_CASE[[ord(levels.CAPITAL), ord(levels.CASELESS)]] = True
-ALPHABET.fill(np.array([ord(c) for c in levels.START + levels.END + levels.DIGIT]))
+ALPHABET.fill(np.array([ord(c) for c in levels.HEAD + levels.TAIL + levels.NINE]))
 UNORDERED = ("classes", "anagram")
 """Levels whose keys are sorted characters: hashed without their order."""
 
@@ -72,7 +72,7 @@ NO_WORDS = Flat(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 def read_keys(values: Sequence[str], grouped: bool) -> Read:
     """Returns the keys of values; with `grouped`, values that differ in digits only share one masked form."""
-    whole = Flat.of(without_long(values, levels.LONGEST))
+    whole = Flat.of(without_long(values, levels.CHARACTERS_LOOKED_AT))
     odd = odd_ones(values, whole)
     plain, flat = values, whole
     if odd.any():
@@ -157,7 +157,7 @@ def _fields(flat: Flat) -> Bag:
 def form_keys(flat: Flat, values: Sequence[str]) -> Keys:
     """Returns the keys of simple values that depend on their masked forms."""
     digits, form = flat.mapped(ALPHABET.digits[flat.codes]), flat.mapped(ALPHABET.form[flat.codes])
-    nines = digits.codes == ord(levels.DIGIT)
+    nines = digits.codes == ord(levels.NINE)
     in_word = IN_WORD[form.codes]
     runs = form.collapsed()
     fields = form.mapped(np.where(in_word, ord("w"), form.codes))
@@ -167,13 +167,13 @@ def form_keys(flat: Flat, values: Sequence[str]) -> Keys:
     single = {
         "digits": digits.hashes(), "numbers": digits.kept(~nines | digits.is_change).hashes(), "form": form.hashes(),
         "runs": runs.hashes(), "fields": fields.hashes(), "marks": fields.kept(marks).hashes(),
-        "letters": runs.mapped(np.where(one_case, ord(levels.SMALL), runs.codes)).collapsed().hashes(),
+        "letters": runs.mapped(np.where(one_case, ord(levels.LITTLE), runs.codes)).collapsed().hashes(),
         "classes": _distinct(runs), "length": mixed(flat.sizes),
         "start form": form.parts(form.starts, form.starts + np.minimum(form.sizes, 2)),
         "end form": form.parts(form.ends - np.minimum(form.sizes, 2), form.ends),
         "words": mixed(fields.kept(~marks).sizes), "space": _spaces(flat, values),
     }  # fmt: skip
-    bounded = digits.bounded(ord(levels.START), ord(levels.END))
+    bounded = digits.bounded(ord(levels.HEAD), ord(levels.TAIL))
     bags = {
         "pair": Bag(*bounded.grams(2)), "triple": Bag(*bounded.grams(3)),
         "form pair": Bag(*bounded.mapped(ALPHABET.form[bounded.codes]).grams(2)), "word form": _word_forms(runs),

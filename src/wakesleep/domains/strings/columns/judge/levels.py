@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 Key = Hashable
 
-LONGEST = 400
+CHARACTERS_LOOKED_AT = 400
 """Characters of a value that are looked at; the length itself is taken of the whole value."""
 
-SMALL, CAPITAL, DIGIT, CASELESS = "a", "A", "9", "o"
-WORD_CLASSES = SMALL + CAPITAL + DIGIT + CASELESS
-START, END = "\x02", "\x03"
+LITTLE, CAPITAL, NINE, CASELESS = "a", "A", "9", "o"
+WORD_CLASSES = LITTLE + CAPITAL + NINE + CASELESS
+HEAD, TAIL = "\x02", "\x03"
 """Marks of the ends of a value."""
 MOST_FIELDS, MOST_PLACES = 8, 12
 """Fields and characters from the start of a value that are looked at by their places."""
@@ -26,11 +26,11 @@ class _Classes(dict[int, str]):
     def __missing__(self, code: int) -> str:
         char = chr(code)
         if char.isdigit():
-            found = DIGIT
+            found = NINE
         elif char.isupper() or char.istitle():
             found = CAPITAL
         elif char.islower():
-            found = SMALL
+            found = LITTLE
         elif char.isalpha() or unicodedata.category(char)[0] == "M":
             found = CASELESS
         else:
@@ -45,7 +45,7 @@ class _Digits(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        found = DIGIT if char.isdigit() else char
+        found = NINE if char.isdigit() else char
         if len(self) < 20_000:
             self[code] = found
         return found
@@ -91,9 +91,9 @@ class Keys(NamedTuple):
 
 def keys_of(value: str) -> Keys:
     """Returns the keys of a value at every level."""
-    short = value[:LONGEST]
+    short = value[:CHARACTERS_LOOKED_AT]
     form, digits = form_of(short), masked(short)
-    marked, bounded = f"{START}{digits}{END}", f"{START}{form}{END}"
+    marked, bounded = f"{HEAD}{digits}{TAIL}", f"{HEAD}{form}{TAIL}"
     runs = collapsed(form)
     fields = _WORD_FORM.sub("w", form)
     words, tokens = _WORD.findall(short), _TOKEN.findall(short) or [""]
@@ -101,7 +101,8 @@ def keys_of(value: str) -> Keys:
     squeezed = _NOT_WORD.sub("", folded)
     letters = f" {' '.join(words)} ".casefold()
     single = (
-        value if len(value) <= LONGEST else f"{short}{END}{digest(value)}", folded, digits, _NINES.sub(DIGIT, digits),
+        value if len(value) <= CHARACTERS_LOOKED_AT else f"{short}{TAIL}{digest(value)}",
+        folded, digits, _NINES.sub(NINE, digits),
         form, runs, fields, collapsed(form.translate(_ONE_CASE)), "".join(sorted(set(form))), len(value), form[:2],
         form[-2:], short[:1], value[-1:], short[:3], value[-3:], tokens[0], tokens[-1],
         fields.replace("w", ""), fields.count("w"), spaces_of(short), squeezed, "".join(sorted(squeezed)),

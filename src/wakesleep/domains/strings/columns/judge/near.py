@@ -8,7 +8,7 @@ import numpy as np
 from wakesleep.domains.strings.columns.judge.keys import Bag, Keys
 from wakesleep.domains.strings.columns.judge.texts import BASE_INVERSE, Flat, Table, distinct
 
-SHORTEST, LONGEST = 3, 30
+SHORTEST_NEAR, LONGEST_NEAR = 3, 30
 """Characters of values and words whose neighbours are looked for."""
 MOST_CUT = 3
 """Characters that may be missing at the end of a word for it to be a cut of a known one."""
@@ -19,7 +19,7 @@ def deletions(flat: Flat) -> Bag:
 
     Leaving out any character of a run of one character gives the same text, which is returned once.
     """
-    fits = (flat.sizes >= SHORTEST) & (flat.sizes <= LONGEST)
+    fits = (flat.sizes >= SHORTEST_NEAR) & (flat.sizes <= LONGEST_NEAR)
     some = flat if fits.all() else flat.some(fits)
     at = np.flatnonzero(some.is_change)
     owner, shifted = some.owner[at], some.prefix * np.uint64(BASE_INVERSE)
@@ -36,7 +36,7 @@ def any_of(owner: np.ndarray, hits: np.ndarray, count: int) -> np.ndarray:
 
 def short_hashes(flat: Flat) -> np.ndarray:
     """Returns the hash of each text of at most `LONGEST` characters; of longer ones the hash of no text."""
-    fits = flat.sizes <= LONGEST
+    fits = flat.sizes <= LONGEST_NEAR
     if fits.all():
         return flat.hashes()
     found = np.zeros(len(fits), np.uint64)
@@ -65,7 +65,7 @@ class Neighbours:
         found = deletions(flat)
         hits = self.around.find(found.hashes) > own
         beside = any_of(found.owner, hits, len(flat.sizes)) | self.deleted.holds(short_hashes(flat))
-        return beside & (flat.sizes >= SHORTEST)
+        return beside & (flat.sizes >= SHORTEST_NEAR)
 
 
 class Beginnings:
@@ -131,7 +131,7 @@ class Near:
     def __init__(self, flat: Flat, words: Chosen, alone: Chosen) -> None:
         """Takes the distinct values, all their words, and the words that one value has."""
         self.values, self.order = Neighbours(flat), Beginnings(flat)
-        self.words = Neighbours(words.words.some(words.words.sizes > SHORTEST))
+        self.words = Neighbours(words.words.some(words.words.sizes > SHORTEST_NEAR))
         self.cuts = Table.counting(_cuts(words.words))
         near, cut = self._of_words(alone, self.words.near_another)
         self.inside = self._events(flat, self.values.near_another(flat), near, cut)
@@ -150,13 +150,13 @@ class Near:
     def _of_words(self, chosen: Chosen, is_near: Callable[[Flat], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Returns whether any chosen word of each form is near a known one, and whether any is a cut of one."""
         words = chosen.words
-        return chosen.any(is_near(words) & (words.sizes > SHORTEST)), chosen.any(self.cuts.holds(chosen.hashes))
+        return chosen.any(is_near(words) & (words.sizes > SHORTEST_NEAR)), chosen.any(self.cuts.holds(chosen.hashes))
 
 
 def _cuts(words: Flat) -> np.ndarray:
     """Returns the hashes of the words without their last one, two or three characters."""
     found = []
     for lost in range(1, MOST_CUT + 1):
-        long = words.sizes - lost >= SHORTEST
+        long = words.sizes - lost >= SHORTEST_NEAR
         found.append(words.parts(words.starts[long], words.ends[long] - lost))
     return np.concatenate(found)

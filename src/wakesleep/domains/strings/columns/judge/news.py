@@ -10,7 +10,7 @@ import numpy as np
 from wakesleep.domains.strings.columns.judge.keys import Bag
 from wakesleep.domains.strings.columns.judge.texts import Table, distinct
 
-CUTS = (0.5, 0.7, 0.85)
+ROW_CUTS = (0.5, 0.7, 0.85)
 """Shares of the rows after which the later ones are judged by the earlier ones."""
 
 
@@ -131,7 +131,7 @@ class Rates:
 
 def measure(rows: Rows, birth: np.ndarray, shared: np.ndarray) -> Rates:
     """Returns the rates of news of a column at each level."""
-    starts = sorted({max(1, round(c * rows.total)) for c in CUTS})
+    starts = sorted({max(1, round(c * rows.total)) for c in ROW_CUTS})
     later = [rows.first >= h for h in starts]
     trials = sum(int(x.sum()) for x in later) / len(starts)
     after = sum(rows.total - h for h in starts) / len(starts)

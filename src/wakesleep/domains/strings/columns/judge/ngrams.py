@@ -10,7 +10,7 @@ from wakesleep.domains.strings.columns.judge.texts import Table
 SCORES = ("mean", "least", "end")
 """The mean log-probability of a step, the least one, and that of ending where the value ends."""
 _NEW, _SEEN = 0.05, 0.5
-TIE = 1e-9
+TIED_NATS = 1e-9
 """Difference of log-probabilities up to which scores count as equal."""
 
 
@@ -52,5 +52,5 @@ class Steps:
 
     def ranked(self, scores: np.ndarray) -> np.ndarray:
         """Returns the log share of the column's values that score as low, for each score."""
-        ranks = [np.searchsorted(known, score + TIE) for known, score in zip(self.inside, scores.T, strict=True)]
+        ranks = [np.searchsorted(known, score + TIED_NATS) for known, score in zip(self.inside, scores.T, strict=True)]
         return self._log_share[np.stack(ranks, axis=1)]

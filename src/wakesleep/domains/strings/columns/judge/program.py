@@ -11,23 +11,23 @@ from wakesleep.domains.strings.columns.judge.alike import Alike
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.records import as_record, from_record
 
-NAMES = (
+FEATURE_NAMES = (
     "given", "impossible", "rarely impossible", "impossible for the first", "gain a character", "gain", "rank",
     "first weight", "closed",
 )  # fmt: skip
 """The features; all are zero where no posterior was given."""
 MOST_OWN = 100
 """Values of the column whose gains others are ranked by."""
-LEAST_GAIN, MOST_GAIN = -20.0, 60.0
+LEAST_LOG_ODDS, MOST_LOG_ODDS = -20.0, 60.0
 """Bounds of the log-odds of the programs against the characters of columns in general."""
 
-TIE = 1e-4
+TIED_GAIN = 1e-4
 """Difference of gains up to which they count as equal: sums over many values, and stored gains, are rounded."""
 
 
 def no_program(count: int) -> np.ndarray:
     """Returns the features of values where no posterior was given."""
-    return np.zeros((count, len(NAMES)), np.float32)
+    return np.zeros((count, len(FEATURE_NAMES)), np.float32)
 
 
 class Program:
@@ -52,15 +52,15 @@ class Program:
         some, group = self._alike.groups(values)
         each = np.array([node.log_probs(some) for node in self.nodes], float).reshape(len(self.nodes), len(some))
         mixed = np.logaddexp.reduce(each + np.log(self.weights)[:, None], axis=0)[group]
-        gain = np.clip(mixed - background(values), LEAST_GAIN, MOST_GAIN)
-        return np.where(np.isneginf(mixed), LEAST_GAIN, gain), np.isneginf(each[0])[group]
+        gain = np.clip(mixed - background(values), LEAST_LOG_ODDS, MOST_LOG_ODDS)
+        return np.where(np.isneginf(mixed), LEAST_LOG_ODDS, gain), np.isneginf(each[0])[group]
 
     def features(self, values: Sequence[str]) -> np.ndarray:
         """Returns one row of `NAMES` for each value."""
         gain, not_first = self._gains(values)
-        impossible = gain <= LEAST_GAIN
-        own_rate = ((self.own <= LEAST_GAIN).sum() + 0.5) / (len(self.own) + 1)
-        rank = np.log((np.searchsorted(self.own, gain - TIE) + 0.5) / (len(self.own) + 1))
+        impossible = gain <= LEAST_LOG_ODDS
+        own_rate = ((self.own <= LEAST_LOG_ODDS).sum() + 0.5) / (len(self.own) + 1)
+        rank = np.log((np.searchsorted(self.own, gain - TIED_GAIN) + 0.5) / (len(self.own) + 1))
         size = np.fromiter(map(len, values), np.int64, len(values)) + 1
         same = np.ones(len(values))
         parts = [

@@ -55,7 +55,7 @@ def _resemblance(column: Column, value: str, new: frozenset[str]) -> str:
     for level, phrase in likeness.items():
         if level not in new and 1 - column.rates.alone[LEVELS.index(level)] < least:
             return phrase
-    flat = Flat.of(without_long([value], levels.LONGEST))
+    flat = Flat.of(without_long([value], levels.CHARACTERS_LOOKED_AT))
     if column.near.values.near(flat)[0] and column.near.inside[:, 0].mean() < RAREST_NEWS:
         return "one character off a known value"
     if column.near.order.around(flat)[0][0] and column.near.inside[:, 2].mean() < RAREST_NEWS:
@@ -97,7 +97,7 @@ def _length(column: Column, value: str) -> str:
 
 
 def _word(column: Column, value: str) -> str:
-    words = levels.words_of(value[: levels.LONGEST])
+    words = levels.words_of(value[: levels.CHARACTERS_LOOKED_AT])
     new = _unknown(column, "folded word", words, [w.casefold() for w in words])
     return f"a word not seen before: {_shown(new[0])}" if new else "a word in another case"
 

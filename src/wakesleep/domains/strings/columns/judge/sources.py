@@ -11,7 +11,7 @@ from pathlib import Path
 from wakesleep.errors import Refusal
 
 LONGEST_FIELD = 10**7
-MOST_ROWS = 2000
+MOST_SOURCE_ROWS = 2000
 """Rows of a column that are used."""
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?")
 

@@ -3,7 +3,7 @@
 from wakesleep.domains.strings.columns.characters import escape
 from wakesleep.domains.strings.table.backtracking import is_slow
 from wakesleep.domains.strings.table.contract import Contract
-from wakesleep.domains.strings.table.rules import INTEGER, NUMBER, Rule, date_pattern
+from wakesleep.domains.strings.table.rules import INTEGER, NUMBER_REGEX, Rule, date_pattern
 from wakesleep.domains.strings.table.verdict import visible
 
 
@@ -12,7 +12,7 @@ def main_pattern(rule: Rule) -> str:
     if rule.one_of is not None:
         return "|".join(escape(v) for v in rule.one_of) if rule.one_of else r"[^\s\S]"
     if rule.numeric:
-        return INTEGER if rule.type == "integer" else NUMBER
+        return INTEGER if rule.type == "integer" else NUMBER_REGEX
     if rule.form:
         return date_pattern(rule.form)
     return rule.pattern

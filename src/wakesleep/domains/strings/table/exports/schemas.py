@@ -11,7 +11,7 @@ from wakesleep.domains.strings.table.exports.parts import about, listed, note_ba
 from wakesleep.domains.strings.table.rules import Rule
 
 NEWLINE_AT_END = "\\n$"
-END = r"(?![\s\S])"
+END_OF_TEXT = r"(?![\s\S])"
 """The end of a text in Python and ECMAScript, where `$` may stand before a newline."""
 
 
@@ -52,7 +52,7 @@ def _property(rule: Rule) -> dict[str, Any]:
 def _portable(pattern: str) -> dict[str, Any]:
     """Returns a pattern that Python, ECMAScript and RE2 read alike, and the newline at the end that it refuses."""
     if ends_in_newline(pattern):
-        return {"pattern": whole(pattern, "portable")[:-1] + END}
+        return {"pattern": whole(pattern, "portable")[:-1] + END_OF_TEXT}
     return {"pattern": whole(pattern, "portable"), "not": {"type": "string", "pattern": NEWLINE_AT_END}}
 
 
@@ -67,7 +67,7 @@ def frictionless(contract: Contract) -> str:
         elif rule.one_of is not None:
             limits["enum"] = listed(rule)
         else:
-            limits["pattern"] = whole(text_pattern(rule), "portable").removesuffix("$") + END
+            limits["pattern"] = whole(text_pattern(rule), "portable").removesuffix("$") + END_OF_TEXT
         if rule.longest is not None:
             limits["maxLength"] = rule.longest
         said = note_backtracking(rule, "range", "longest", "unique")

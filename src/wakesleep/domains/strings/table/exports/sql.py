@@ -8,7 +8,7 @@ from wakesleep.domains.strings.table.dialects import whole
 from wakesleep.domains.strings.table.exports.parts import about, listed, note, text_pattern
 from wakesleep.domains.strings.table.rules import Rule
 
-TYPES = {"integer": "BIGINT", "number": "DOUBLE PRECISION"}
+SQL_TYPES = {"integer": "BIGINT", "number": "DOUBLE PRECISION"}
 
 
 def _quoted(text: str) -> str:
@@ -50,7 +50,7 @@ def _create(contract: Contract, matches: Callable[[str, str], str]) -> str:
     lines = [_comment(about(contract)), "-- Dates are texts here, in the format that the pattern tells."]
     parts = []
     for name, rule in contract.columns.items():
-        words = [_name(name), TYPES.get(rule.type, "TEXT")]
+        words = [_name(name), SQL_TYPES.get(rule.type, "TEXT")]
         words += ["NOT NULL"] * (rule.nulls == 0) + ["UNIQUE"] * rule.unique
         asked = condition(rule, _name(name), matches)
         words += [f"CHECK ({asked})"] if asked else []
