@@ -22,6 +22,8 @@ import pytest
 
 from tests.toy import toy_data, toy_model
 
+MOST_RESIDENT_BYTES = 1_400_000_000
+
 jax.config.update("jax_compilation_cache_dir", os.environ["WAKESLEEP_CACHE"] + "/xla")
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -41,8 +43,21 @@ def forget():
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def resident_bytes():
+    """The memory that this process holds; zero where the system does not tell."""
+    told = Path("/proc/self/statm")
+    return int(told.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") if told.exists() else 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown():
+    """Drops what was compiled once it takes gigabytes."""
+    if resident_bytes() > MOST_RESIDENT_BYTES:
+        forget()
+
+
 @pytest.fixture(autouse=True, scope="module")
 def forget_compiled():
-    """Drops what a module's tests compiled: kept for the whole suite it takes gigabytes."""
+    """Drops what a module's tests compiled, which no other module needs."""
     yield
     forget()
