@@ -93,6 +93,9 @@ def test_dates_with_a_usual_range_of_years_sum_to_one_and_samples_match():
     assert from_record(as_record(date)) == date
     with pytest.raises(Refusal):
         from_record({**as_record(date), "years": [2019, 2017]})
+    for form in ("%s", "%Y-%", 7):
+        with pytest.raises(Refusal):
+            from_record({**as_record(date), "form": form})
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%n/%e/%y"])

@@ -1,5 +1,6 @@
 """Programs as JSON records and back; a record that is no program is refused."""
 
+import re
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -8,7 +9,7 @@ from wakesleep.domains.strings.columns.checks import CHECKS, Checked
 from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
 from wakesleep.domains.strings.columns.concepts import Concept, concept, is_known
 from wakesleep.domains.strings.columns.counts import Counts
-from wakesleep.domains.strings.columns.dates import Date
+from wakesleep.domains.strings.columns.dates import DATE_FIELDS, Date
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.sequences import Series
@@ -69,7 +70,7 @@ def _checked(made: Any) -> Any:
         or (isinstance(made, Either) and len(made.branches) != len(made.weights))
         or (isinstance(made, Words) and len(made.words) != len(made.weights))
         or (isinstance(made, Number) and not _is_range(made))
-        or (isinstance(made, Date) and made.years is not None and not 0 <= made.years[0] <= made.years[1] <= 9999)
+        or (isinstance(made, Date) and not _is_date(made))
     )
     if wrong:
         raise Refusal(f"The stored part {type(made).__name__} has values that cannot be.")
@@ -79,3 +80,8 @@ def _checked(made: Any) -> Any:
 def _is_range(made: Number) -> bool:
     first, last = made.usual or (made.low, made.high)
     return 0 <= made.low <= first <= last <= made.high and 0 <= made.share < 1
+
+
+def _is_date(made: Date) -> bool:
+    known = isinstance(made.form, str) and all(field in DATE_FIELDS for field in re.findall("%(.?)", made.form))
+    return known and (made.years is None or 0 <= made.years[0] <= made.years[1] <= 9999)
