@@ -37,8 +37,13 @@ def require_at_least(name: str, value: int | float, least: int | float) -> None:
 def require_one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     """Refuses a word that is not known, with the list of those that are."""
     if value not in known:
-        shown = given if len(given := repr(value)) <= LONGEST_WORD else given[: LONGEST_WORD - 1] + "…"
-        raise Refusal(f"{name} must be one of {', '.join(known)}, but {shown} was given.")
+        raise Refusal(f"{name} must be one of {', '.join(known)}, but {quoted(value)} was given.")
+
+
+def quoted(word: str) -> str:
+    """Returns a word from a file as a sentence repeats it: in quotes, and only the beginning of a long one."""
+    given = repr(word)
+    return given if len(given) <= LONGEST_WORD else given[: LONGEST_WORD - 1] + "…"
 
 
 def require_share(name: str, value: int | float) -> None:

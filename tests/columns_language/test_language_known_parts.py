@@ -10,7 +10,7 @@ from wakesleep.domains.strings.columns.concepts import Concept, concept, is_know
 from wakesleep.domains.strings.columns.dates import Date, fit_date
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.posterior import infer
-from wakesleep.domains.strings.columns.records import as_record, from_record
+from wakesleep.domains.strings.columns.records import _fits, as_record, from_record
 from wakesleep.domains.strings.columns.vocabulary import holding, vocabularies
 from wakesleep.errors import Refusal
 
@@ -96,6 +96,26 @@ def test_dates_with_a_usual_range_of_years_sum_to_one_and_samples_match():
     for form in ("%s", "%Y-%", 7):
         with pytest.raises(Refusal):
             from_record({**as_record(date), "form": form})
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "fits"),
+    [
+        (((1, 0.5),), tuple[tuple[int, float], ...], True),
+        ((), tuple[tuple[int, float], ...], True),
+        (((),), tuple[tuple[int, float], ...], False),
+        ("", tuple[str, ...], False),
+        ((2017, 2019), tuple[int, int] | None, True),
+        ((2017,), tuple[int, int] | None, False),
+        (None, tuple[int, int] | None, True),
+        (True, int, False),
+        (1, float, True),
+        (math.inf, float, False),
+        ("7", int | None, False),
+    ],
+)
+def test_a_stored_value_is_of_the_type_that_its_part_declares(value, hint, fits):
+    assert _fits(value, hint) == fits
 
 
 @pytest.mark.parametrize("form", ["%Y-%m-%d", "%n/%e/%y"])

@@ -9,6 +9,7 @@ import typer
 
 from wakesleep.cli.train import train
 from wakesleep.core import algorithms
+from wakesleep.domains import find_domain
 from wakesleep.errors import Refusal, require_one_of
 from wakesleep.paper.cells import VARIANTS, split
 from wakesleep.running.config import ALGORITHMS, Config, make_algorithm, make_optimiser, offered, parse
@@ -117,6 +118,9 @@ def test_a_sentence_does_not_repeat_a_word_without_end():
     with pytest.raises(Refusal, match="must be one of") as refused:
         require_one_of("replay", "d" + "9" * 5000, ("draw", "expected"))
     assert len(str(refused.value)) < 300
+    with pytest.raises(Refusal, match="has no setting") as refused:
+        find_domain("clusters").configure({"w" * 5000: 1})
+    assert len(str(refused.value)) < 400
 
 
 def test_a_run_of_the_first_version_goes_on_as_it_was_begun():

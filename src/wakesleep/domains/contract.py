@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from wakesleep.errors import Refusal, require_one_of
+from wakesleep.errors import Refusal, quoted, require_one_of
 
 Rows = list[dict[str, Any]]
 
@@ -223,7 +223,7 @@ class Domain:
         for name in given:
             if name not in known:
                 raise Refusal(
-                    f"{self.name} has no setting {name!r}; its settings are {', '.join(known)} "
+                    f"{self.name} has no setting {quoted(name)}; its settings are {', '.join(known)} "
                     f"(see: wakesleep domains {self.name})."
                 )
         return self.settings(**{k: _parse(k, v, known[k].default) for k, v in given.items()})

@@ -2,7 +2,9 @@
 
 import re
 from dataclasses import fields, is_dataclass
-from typing import Any
+from math import isfinite
+from types import UnionType
+from typing import Any, get_args, get_origin, get_type_hints
 
 from wakesleep.domains.strings.columns.characters import NAMED_CLASSES, Chars
 from wakesleep.domains.strings.columns.checks import CHECKS, Checked
@@ -58,7 +60,26 @@ def _made(record: Any, depth: int) -> Any:
         made = NODE_TYPES[kind](**{k: _made(v, depth + 1) for k, v in record.items() if k != "kind"})
     except TypeError as fault:
         raise Refusal(f"The stored part {kind} cannot be read: {fault}.") from fault
+    hints = get_type_hints(NODE_TYPES[kind])
+    for field in fields(made):
+        if not _fits(getattr(made, field.name), hints[field.name]):
+            raise Refusal(f"The stored part {kind} has another kind of value as {field.name}.")
     return _checked(made)
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Returns whether a value is of the type that a part declares; numbers must be finite."""
+    inner = get_args(hint)
+    if get_origin(hint) is UnionType:
+        return any(_fits(value, one) for one in inner)
+    if get_origin(hint) is tuple:
+        every = inner[:1] * len(value) if isinstance(value, tuple) and inner[-1] is ... else inner
+        return isinstance(value, tuple) and len(value) == len(every) and all(map(_fits, value, every))
+    if hint in (int, float):
+        return (
+            isinstance(value, int if hint is int else int | float) and not isinstance(value, bool) and isfinite(value)
+        )
+    return isinstance(value, hint)
 
 
 def _checked(made: Any) -> Any:
@@ -83,5 +104,5 @@ def _is_range(made: Number) -> bool:
 
 
 def _is_date(made: Date) -> bool:
-    known = isinstance(made.form, str) and all(field in DATE_FIELDS for field in re.findall("%(.?)", made.form))
+    known = all(field in DATE_FIELDS for field in re.findall("%(.?)", made.form))
     return known and (made.years is None or 0 <= made.years[0] <= made.years[1] <= 9999)
