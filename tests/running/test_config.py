@@ -9,7 +9,7 @@ import typer
 
 from wakesleep.cli.train import train
 from wakesleep.core import algorithms
-from wakesleep.domains import find_domain
+from wakesleep.domains import domain as find_domain
 from wakesleep.errors import Refusal, require_one_of
 from wakesleep.paper.cells import VARIANTS, split
 from wakesleep.running.config import ALGORITHMS, Config, make_algorithm, make_optimiser, offered, parse
