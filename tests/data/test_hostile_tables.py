@@ -74,6 +74,16 @@ def test_an_archive_of_several_tables_or_none_is_refused(tmp_path):
         assert sentence in refusal(tmp_path / "t.zip")
 
 
+def test_a_zip_file_of_a_later_version_is_refused(tmp_path):
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("t.csv", "a\n1\n2\n")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\x01\x02") + 6] = 84  # the version that is needed to read it
+    path.write_bytes(content)
+    assert "cannot be" in refusal(path)
+
+
 def test_zip_and_gzip_bombs_are_refused_before_they_expand(tmp_path):
     block, blocks = b"a,b\n" * (1 << 18), 200
     with gzip.open(tmp_path / "t.csv.gz", "wb") as file:
