@@ -78,7 +78,7 @@ OF_THE_CONTRACT = {
 def constants(path):
     """The public constants of a module, each with the text of its value."""
     for node in ast.parse(path.read_text()).body:
-        given = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        given = getattr(node, "targets", [node.target] if isinstance(node, ast.AnnAssign) else [])
         for target in given:
             names = target.elts if isinstance(target, ast.Tuple) else [target]
             values = node.value.elts if isinstance(getattr(node, "value", None), ast.Tuple) else []

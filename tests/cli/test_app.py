@@ -59,7 +59,7 @@ def test_help_answers_without_importing_jax():
     [
         (["train", "clusters", "--memory-size", "0"], "memory_size must be at least 1, but 0 was given."),
         (["train", "clusters", "--algorithm", "vimco", "--particles", "1"], "particles must be at least 2"),
-        (["train", "clusters", "--algorithm", "em"], "algorithm must be one of mws, mws-fantasy"),
+        (["train", "clusters", "--algorithm", "em"], "algorithm must be one of mws, mws-paper"),
         (["train", "clusters", "--batch-size", "101"], "between 1 and the 100 observations, but 101"),
         (["train", "clusters", "--learning-rate", "0"], "learning_rate must be positive"),
         (["train", "clusters", "--set", "size=3"], "no setting 'size'; its settings are"),

@@ -107,7 +107,7 @@ def test_events_equal_their_plain_definitions(column):
 def test_features_do_not_depend_on_the_company_or_the_cut(column, monkeypatch):
     whole = column.features(NEW)
     np.testing.assert_array_equal(whole, np.concatenate([column.features([v]) for v in NEW]))
-    monkeypatch.setattr("wakesleep.domains.strings.columns.judge.column.MOST_CHARACTERS", 40)
+    monkeypatch.setattr("wakesleep.domains.strings.columns.judge.column.CHARACTERS_A_BATCH", 40)
     np.testing.assert_array_equal(whole, column.features(NEW))
 
 

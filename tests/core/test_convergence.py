@@ -114,7 +114,8 @@ def test_second_every_memory_ends_as_the_best_of_its_size_and_none_ever_gets_wor
 
 def test_second_recognition_then_becomes_that_approximation():
     model, m = toy_model(jax.random.key(6)), 2
-    algorithm = trained({"recognition"}, 2.0, memory_size=m, proposals=6, recognition="replay", replay="expected")
+    of_the_paper = {"recognition": "replay", "tail": False}
+    algorithm = trained({"recognition"}, 2.0, memory_size=m, proposals=6, replay="expected", **of_the_paper)
     state, bounds = run(algorithm, model, 600)
     assert (np.diff(bounds) >= -1e-6).all()
     np.testing.assert_allclose(recognised(state.model), truncated(model, m), atol=0.01)
