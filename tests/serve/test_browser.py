@@ -201,7 +201,7 @@ def test_a_series_is_taken_apart_and_continued(browser, base):
     watched.check(base)
 
 
-@pytest.mark.slow  # on two busy cores the first look was not seen within a minute
+@pytest.mark.slow  # known to fail: the first look is not seen within a minute, and the cause is not found
 def test_a_long_series_streams_and_says_where_it_was_stopped(browser, base):
     watched = Watched(browser)
     page = watched.open(f"{base}/series/")
