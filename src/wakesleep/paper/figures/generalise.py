@@ -39,7 +39,7 @@ def table_generalise(folder: Path) -> str:
     head = ["", *(title for *_, title in MEASURED_COLUMNS), "seeds", "steps kept", "train CPU s"]
     caption = (
         f"NLL in nats of five held-out strings, {rows[0]['steps']:,} steps at most after {settings['pretrain']:,} of "
-        f"sleep, dropout {settings['dropout']}, stray rate {settings['stray']} at the start; mean ± standard deviation "
+        f"sleep, dropout {settings['dropout']}, stray rate {settings['stray']}; mean ± standard deviation "
         "over seeds. Given five: programs are searched on the first five alone, so the strings are predicted before "
         "they are seen; (all): over programs searched on either five."
     )
@@ -70,7 +70,7 @@ def difference(first: list[Row], second: list[Row], split: str, measure: str) ->
 
 
 def table_ablations(folder: Path) -> str:
-    """NLL without dropout, without strays, and with a fixed stray rate, beside the main table's."""
+    """NLL with a learned stray rate, without strays, and without dropout, to be read beside the main table's."""
     rows = longest(folder / "strings-ablations.json")["rows"]
     keys = sorted({(r["algorithm"], r["dropout"], r["stray"], r["stray_learned"]) for r in rows})
     lines = []
