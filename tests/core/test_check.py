@@ -204,6 +204,22 @@ def test_a_recognition_or_prior_that_scores_carried_floats():
     assert "prior.log_prob depends on the floats that a program carries" in refused(model, NUMBERS)
 
 
+def filling(log_prob):
+    """A recognition that draws the float leaf, and scores programs as given."""
+    parts = {
+        "fill": lambda self, key, z, h: (z[0], jax.random.normal(key)),
+        "log_fill": lambda self, z, h: -0.5 * z[1] ** 2 - 0.5 * jnp.log(2 * jnp.pi),
+        "log_prob": log_prob,
+    }
+    return eqx.tree_at(lambda m: m.recognition, CARRYING, type("Filling", (Unfitted,), parts)())
+
+
+def test_a_recognition_that_scores_in_its_tokens_what_it_fills():
+    words = "recognition.log_prob depends on the floats that `fill` draws"
+    assert words in refused(filling(lambda self, z, h: -(z[1] ** 2)), NUMBERS)
+    check(filling(lambda self, z, h: jnp.zeros(())), NUMBERS)
+
+
 @pytest.mark.parametrize(
     ("form", "words"),
     [

@@ -38,8 +38,40 @@ def all_terms(model, known):
     """The terms of every tuple of proposals, and the probability of the tuple."""
     log_p, log_r = log_probs(model)
     row = memory_of(known, log_p)
-    made = jax.vmap(lambda t: terms(row, Memory(t[:, None], log_p[t]), log_r[t]))(TUPLES)
+    all_r = jnp.ones(R, bool)
+    made = jax.vmap(lambda t: terms(row, Memory(t[:, None], log_p[t]), log_r[t], all_r))(TUPLES)
     return made, jnp.exp(jnp.sum(log_r[TUPLES], axis=1))
+
+
+@pytest.mark.parametrize("known", [(), (1,), (2, 4)])
+def test_what_r_did_not_draw_has_no_term_and_the_rest_still_sums_to_p_of_x_on_average(known):
+    """A share of the places holds program 3 whatever r drew there: in the memory or not, it adds nothing."""
+    model, share, total = toy_model(jax.random.key(3)), 0.3, 0.0
+    log_p, log_r = log_probs(model)
+    row = memory_of(known, log_p)
+    for from_r in product((True, False), repeat=R):
+        mask = jnp.asarray(from_r)
+        put = jnp.where(mask, TUPLES, 3)
+        made = jax.vmap(lambda t, mask=mask: terms(row, Memory(t[:, None], log_p[t]), log_r[t] + jnp.log(share), mask))(
+            put
+        )
+        chance = jnp.exp(jnp.sum(log_r[TUPLES], axis=1)) * share ** sum(from_r) * (1 - share) ** (R - sum(from_r))
+        total += float(jnp.sum(chance * jnp.sum(jnp.exp(made.log_joint), axis=1)))
+    assert total == pytest.approx(float(jnp.sum(jnp.exp(log_p))), rel=1e-5)
+
+
+def test_the_wake_phase_leaves_the_right_share_of_places_to_r():
+    """The mean of P over many draws is p(x) with revisions and draws from the prior among the proposals too."""
+    model = toy_model(jax.random.key(3))
+    log_p, _ = log_probs(model)
+    n, x = 4000, jnp.full(4000, X)
+    rows = jax.tree.map(lambda a: jnp.broadcast_to(a, (n, *a.shape)), memory_of((2,), log_p))
+    h = jax.vmap(model.recognition.encode)(x, None)
+    made = wake_with_tail(model, jax.random.key(5), rows, h, Batch(jnp.arange(n), x), R, 0.2, 0.4)[2]
+    sums = np.sum(np.exp(np.asarray(made.log_joint, np.float64)), axis=1)
+    error = sums.std() / np.sqrt(n)
+    assert abs(sums.mean() - float(jnp.sum(jnp.exp(log_p)))) < 4 * error
+    assert error < 0.05 * sums.mean()
 
 
 @pytest.mark.parametrize("known", MEMORIES)
@@ -158,7 +190,7 @@ def test_an_observation_without_a_possible_program_changes_no_parameter():
     assert float(info.explained) == 0.0
 
 
-@pytest.mark.parametrize("settings", [{"explore": 0.1}, {"revise": 0.5}])
-def test_proposals_that_are_not_drawn_from_r_are_refused(settings):
+@pytest.mark.parametrize("settings", [{"explore": 1.0}, {"revise": 1.0}])
+def test_r_must_be_left_some_of_the_proposals(settings):
     with pytest.raises(Refusal, match="tail"):
         mws(optax.sgd(1.0), 3, 2, tail=True, **settings)

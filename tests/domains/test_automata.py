@@ -15,7 +15,7 @@ from wakesleep.core.model import Batch, Observations
 from wakesleep.domains.automata.data import Settings, build, load, programs, read, stack, true_rules
 from wakesleep.domains.automata.domain import DOMAIN
 from wakesleep.domains.automata.evaluator import NoisyAutomaton, narrow, picture
-from wakesleep.domains.automata.language import Rule, RulePrior, number, rule, tables, widen
+from wakesleep.domains.automata.language import NEIGHBOURHOOD_SIZES, Rule, RulePrior, number, odds, rule, tables, widen
 from wakesleep.domains.automata.networks import Convolutional, Counting
 from wakesleep.domains.automata.show import extrapolate, noise, remarks, show, words
 from wakesleep.errors import Refusal
@@ -93,6 +93,19 @@ def test_recognition_sums_to_one_and_draws_rules_spelled_rightly(kind):
     assert abs(logsumexp(log_r)) < 1e-4
     assert np.all(np.isfinite(drawn))
     assert set(np.unique(size)) == {1, 3}
+
+
+def test_a_revised_rule_differs_in_the_outcome_of_one_pattern_that_it_uses():
+    network = Counting(jax.random.key(0), NEIGHBOURHOOD_SIZES)
+    z, turned = rule(110, 3, widest=7), set()
+    sizes = len(NEIGHBOURHOOD_SIZES)
+    h = odds(NEIGHBOURHOOD_SIZES, jnp.zeros(sizes), jnp.zeros((sizes, 2**7)))
+    for seed in range(60):
+        new = network.revise(jax.random.key(seed), z, h)
+        (place,) = np.flatnonzero(np.asarray(new.table) != np.asarray(z.table))
+        turned.add(int(place))
+        assert int(new.size) == 3
+    assert turned == set(range(8))
 
 
 def test_the_convolution_by_patterns_is_the_convolution_of_the_image():

@@ -71,7 +71,7 @@ def _memoised(proposals: int, recognition: str, replay: str, tail: bool, shares:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
         given = (frozen(model), key_wake, remembered, frozen(h), batch, proposals)
-        updated, novel, terms = wake_with_tail(*given) if tail else _woken(*given, *shares)
+        updated, novel, terms = (wake_with_tail if tail else _woken)(*given, *shares)
         z, weight = _replayed(key_replay, terms, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c, jax.random.fold_in(key, THINNING)))
         if recognition != "fantasy":
@@ -105,8 +105,8 @@ def _exploring(memory_size: int, explore: float | None, revise: float, tail: boo
     share = alone if explore is None else explore
     require_share("explore", share)
     require_share("revise", revise)
-    if tail and (share or revise):
-        raise Refusal("tail weighs proposals by r, so all must be drawn from it: leave out explore and revise.")
+    if tail and (share == 1 or revise == 1):
+        raise Refusal("tail weighs what r proposes, so explore and revise must leave a share of the proposals to r.")
     return share
 
 

@@ -14,7 +14,7 @@ from jaxtyping import Array
 
 from wakesleep.core.compilation import quick_jit
 from wakesleep.core.keys import fused
-from wakesleep.core.model import Evaluator, Model, Observations, Prior, Program, carries, frozen
+from wakesleep.core.model import Evaluator, Model, Observations, Prior, Program, carries, fills, frozen
 from wakesleep.errors import Refusal
 
 DRAWS_COMPARED = 64
@@ -48,8 +48,15 @@ def check_numbers(model: Model, some: Observations) -> None:
     _check_gradients(gradient)
     _check_tables(model, some, found)
     for part in ("prior", "recognition"):
-        _check_draws(part, found)
-    for name, verify in (("refined", _check_refined), ("changed", _check_carried), ("canonical", _check_canonical)):
+        if "redrawn" not in found.variants or _scores_tokens_alone(found, "redrawn", part):
+            _check_draws(part, found)  # a density of floats cannot be compared with shares of draws
+    checks = {
+        "refined": _check_refined,
+        "changed": _check_carried,
+        "redrawn": _check_drawn,
+        "canonical": _check_canonical,
+    }
+    for name, verify in checks.items():
         if name in found.variants:
             verify(found)
 
@@ -137,7 +144,8 @@ def _variants(model: Model, few: Program, one: Observations) -> dict[str, Progra
     """The few programs in all forms that a domain makes of them."""
     found = {}
     if carries(few):
-        found["changed"] = jax.tree.map(lambda a: a * 1.1 + 0.1 if jnp.issubdtype(a.dtype, jnp.inexact) else a, few)
+        name = "redrawn" if fills(model.recognition) else "changed"
+        found[name] = jax.tree.map(lambda a: a * 1.1 + 0.1 if jnp.issubdtype(a.dtype, jnp.inexact) else a, few)
     if type(model.evaluator).refine is not Evaluator.refine:
         found["refined"] = jax.vmap(lambda z: model.evaluator.refine(z, one.x))(few)
     if type(model.prior).canonical is not Prior.canonical:
@@ -254,10 +262,23 @@ def _check_carried(found: Numbers) -> None:
 
     Only then is the sum over a memory's programs a sum over different events, and a lower bound on p(x).
     """
-    _, scores = found.variants["changed"]
     for part in ("prior", "recognition"):
-        if not np.allclose(scores[part], found.scores[part], rtol=1e-4, atol=1e-4):
+        if not _scores_tokens_alone(found, "changed", part):
             raise Refusal(f"{part}.log_prob depends on the floats that a program carries: it must score tokens alone.")
+
+
+def _check_drawn(found: Numbers) -> None:
+    """Refuses a recognition whose `log_prob` depends on floats that it draws.
+
+    The prior may score them: p(floats | tokens) is a part of p(z), or of the evaluator.
+    """
+    if not _scores_tokens_alone(found, "redrawn", "recognition"):
+        raise Refusal("recognition.log_prob depends on the floats that `fill` draws: their density is `log_fill`.")
+
+
+def _scores_tokens_alone(found: Numbers, variant: str, part: str) -> bool:
+    """Whether the scores of a part are the same for the programs and for their variant with other floats."""
+    return np.allclose(found.variants[variant][1][part], found.scores[part], rtol=1e-4, atol=1e-4)
 
 
 def _check_canonical(found: Numbers) -> None:

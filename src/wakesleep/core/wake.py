@@ -44,12 +44,30 @@ def wake(
     `explore` and `revise` are the shares of proposals that come from the prior and from a remembered program with a
     small change. For `fixed` see `enter`.
     """
-    proposed = tagged(propose(model.recognition, key, h, proposals), "recognition")
+    programs, phase = proposed(model, key, remembered, h, batch.c, proposals, explore, revise)
+    return enter(model, remembered, programs, batch, fixed, phase)
+
+
+def proposed(
+    model: Model,
+    key: Key[Array, ""],
+    remembered: Memory,
+    h: Any,
+    c: Any,
+    proposals: int,
+    explore: float = 0.0,
+    revise: float = 0.0,
+) -> Tagged:
+    """The proposals of a wake phase, each with what proposed it.
+
+    Each is drawn from r with the probability (1 - explore) (1 - revise), whatever r would have drawn there.
+    """
+    drawn = tagged(propose(model.recognition, key, h, proposals), "recognition")
     if explore > 0:
-        proposed = _explored(jax.random.fold_in(key, 1), model.prior, batch.c, proposed, explore)
+        drawn = _explored(jax.random.fold_in(key, 1), model.prior, c, drawn, explore)
     if revise > 0:
-        proposed = _revised(jax.random.fold_in(key, 2), model, remembered, h, proposed, revise)
-    return enter(model, remembered, proposed[0], batch, fixed, proposed[1])
+        drawn = _revised(jax.random.fold_in(key, 2), model, remembered, h, drawn, revise)
+    return drawn
 
 
 def tagged(programs: Program, phase: str) -> Tagged:

@@ -96,7 +96,7 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
 
 
 def reproduce_ablations(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
-    """The same with a stray rate that is learned, without strays, and without dropout, kept in strings-ablations.json."""
+    """The same with a learned stray rate, without strays and without dropout, kept in strings-ablations.json."""
     settings = ("dropout", "stray", "stray_learned")
     shared = {k: v for k, v in strings.shared_settings(plan).items() if k not in settings}
     cells = [cell | dict(zip(settings, one, strict=True)) for one in ABLATIONS for cell in every_cell(plan)]

@@ -38,6 +38,11 @@ class RuleRecognition(Recognition):
         """Returns log r(z | x), summed over size and bits."""
         return log_density(z, self.sizes, h)
 
+    def revise(self, key: Key[Array, ""], z: Rule, h: Odds) -> Rule:
+        """Returns the rule with the outcome of one of its patterns, any, turned over."""
+        place = jax.random.randint(key, (), 0, 2**z.size)
+        return z._replace(table=jnp.where(jnp.arange(z.table.shape[0]) == place, 1 - z.table, z.table))
+
 
 class Convolutional(RuleRecognition):
     """A convolution over two neighbouring columns, the mean over the image, and a linear map plus a hidden layer.

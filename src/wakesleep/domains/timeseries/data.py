@@ -16,6 +16,7 @@ from wakesleep.core.model import Model, Observations
 from wakesleep.data import downloads as datasets
 from wakesleep.domains.contract import Dataset
 from wakesleep.domains.timeseries.evaluator import GaussianProcess
+from wakesleep.domains.timeseries.hybrid import HybridPrior, HybridProcess, HybridRecognition
 from wakesleep.domains.timeseries.kernels import layout
 from wakesleep.domains.timeseries.language import ALL_KERNELS, Kernel, kernel_names, program, rules
 from wakesleep.domains.timeseries.likelihood import Series
@@ -54,6 +55,8 @@ class Settings:
     hidden: int = 32
     fit_steps: int = 20
     """Iterations by which the continuous variables of a program are fitted at each visit."""
+    hybrid: bool = False
+    """Continuous variables are random variables, which recognition draws and hmws integrates out; none is fitted."""
     data_seed: int = 0
     data: Path | None = None
 
@@ -131,6 +134,12 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
     grammar = rules(settings.kernels, settings.scaled)
     arguments = (settings.hidden, grammar, settings.length, settings.scaled)
     regular = isinstance(x.times, jax.core.Tracer) or all(is_even(t) for t in np.asarray(x.times, float))
+    if settings.hybrid:
+        return Model(
+            HybridPrior(key_prior, *arguments),
+            HybridProcess(x.times.shape[1], settings.scaled, regular),
+            HybridRecognition(key_recognition, *arguments),
+        )
     return Model(
         KernelPrior(key_prior, *arguments),
         GaussianProcess(x.times.shape[1], settings.scaled, regular, settings.fit_steps),
