@@ -190,7 +190,9 @@ def test_the_default_has_fantasy_and_the_tail_and_the_paper_has_neither(toy):
     assert same(default, after_three_steps(toy, recognition="fantasy", tail=True))
     assert same(paper, after_three_steps(toy, recognition="replay", explore=0.0, tail=False))
     assert not same(default, paper)
-    assert same(after_three_steps(toy, revise=0.5), after_three_steps(toy, revise=0.5, tail=False, recognition="both"))
+    revised = after_three_steps(toy, revise=0.5)
+    assert same(revised, after_three_steps(toy, revise=0.5, tail=True, recognition="fantasy"))
+    assert same(after_three_steps(toy, revise=1.0), after_three_steps(toy, revise=1.0, tail=False, recognition="both"))
 
 
 def test_sparing_replays_a_program_by_how_far_recognition_is_from_proposing_it(toy):

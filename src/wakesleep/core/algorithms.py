@@ -39,10 +39,10 @@ def mws(
 ) -> Algorithm:
     """Memoised wake-sleep: M = `memory_size`, R = `proposals`. `paper=True` is Algorithm 1 of the paper, unchanged.
 
-    `tail` also trains on proposals outside of the memory, weighted so that all terms sum to p(x) on average, and draws
-    all from r; it is on unless `explore` or `revise` is given. `recognition="replay"` trains r on remembered programs,
-    `"fantasy"` on pairs drawn from p, `"both"` on half of each, `"sparing"` too, but with replay weighted by
-    1 - r(z | x); the default is fantasy with the tail, both without.
+    `tail` also trains on proposals of r outside of the memory, weighted so that all terms sum to p(x) on average; it
+    is on unless r proposes nothing. `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn
+    from p, `"both"` on half of each, `"sparing"` too, but with replay weighted by 1 - r(z | x); the default is fantasy
+    with the tail, both without.
     `replay="expected"` trains on all M remembered programs weighted by Q, where the paper draws one. `explore` is the
     share of proposals drawn from the prior, `revise` the share that are remembered programs with a small change.
     Without the tail, recognition proposes little beyond a small memory, so where that holds one program `explore` is
@@ -53,7 +53,7 @@ def mws(
     if paper:
         _require_plain(recognition, replay, explore, revise, tail)
         recognition, explore, tail = "replay", 0.0, False
-    tail = (explore is None and not revise) if tail is None else tail
+    tail = (explore != 1 and revise != 1) if tail is None else tail
     recognition = ("fantasy" if tail else "both") if recognition is None else recognition
     require_at_least("proposals", proposals, 1)
     require_one_of("recognition", recognition, ("replay", "fantasy", "both", "sparing"))

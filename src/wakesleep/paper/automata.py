@@ -21,6 +21,8 @@ from wakesleep.paper.cells import prepare_cell
 from wakesleep.paper.results import Row, complete
 from wakesleep.running.train import steps as train_steps
 
+BEST = "MWS-tail+revise+fantasy"
+"""The default with a share of the proposals that turn one outcome of a remembered rule over."""
 AUTOMATA_BASELINES = ("counting", "Beta-Bernoulli")
 HOLD = 0.7
 """The share of the steps for which the learning rate is held; it then falls, so that phi settles."""
@@ -59,7 +61,7 @@ class Plan:
     """One for all algorithms: constant for 70 % of the steps, then falling to a hundredth in a straight line."""
     data_seed: int = 0
     ks: tuple[int, ...] = (2, 3, 5, 10)
-    algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO", "MWS-expected", "MWS-fantasy", "RWS-sleep")
+    algorithms: tuple[str, ...] = ("MWS", "RWS", "VIMCO", "MWS-expected", "MWS-fantasy", "RWS-sleep", BEST)
 
 
 MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")

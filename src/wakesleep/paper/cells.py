@@ -29,6 +29,11 @@ def drawn(k: int) -> dict[str, int]:
     return {"particles": k}
 
 
+def filled(k: int) -> dict[str, int]:
+    """Returns the sizes of hybrid MWS for K evaluations: M = R = 5, and K / 10 draws of the floats of each."""
+    return {"memory_size": 5, "proposals": 5, "fillings": k // 10}
+
+
 class Variant(NamedTuple):
     """A row of a table: an algorithm of `running.config`, its sizes for K, and options that differ from defaults."""
 
@@ -59,7 +64,10 @@ VARIANTS = {
     "RWS": Variant("rws", drawn, {}),
     "RWS-sleep": Variant("rws-sleep", drawn, {}),
     "RWS+fantasy": Variant("rws-both", drawn, {}),
+    "RWS-templates": Variant("rws", drawn, {}),  # strings alone: half of its proposals are templates
     "VIMCO": Variant("vimco", drawn, {}),
+    "HMWS": Variant("hmws", filled, {}),
+    "HMWS-logsumexp": Variant("hmws-logsumexp", filled, {}),
 }
 
 

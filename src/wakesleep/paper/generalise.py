@@ -28,6 +28,7 @@ from wakesleep.core.pretrain import pretrain
 from wakesleep.domains.strings.data import Concept, Settings, build, concepts, observe
 from wakesleep.paper import strings
 from wakesleep.paper.cells import every_cell, make, own_sizes
+from wakesleep.paper.controls import with_templates
 from wakesleep.paper.paired import pack
 from wakesleep.paper.results import Row, complete
 
@@ -35,6 +36,8 @@ LEFT_OUT_EVERY = 10
 """One in so many background concepts is left out of training, to choose the number of steps on."""
 FLATNESS_CELL = (0, 5)
 """Seed and K of the cells in which ever more proposals are compared."""
+ASLEEP = "without learning"
+"""The control that is not trained: recognition has slept, and the search revises as for all others."""
 MEASURES = ("nll", "nll_given", "nll_given_first")
 """NLL of five held-out strings: alone; given five, over all programs found; given five, over those found for them."""
 
@@ -66,9 +69,14 @@ class Plan(strings.Plan):
 FULL = {
     "strings-generalise": Plan(),
     "strings-ablations": Plan(seeds=1, ks=(5,), algorithms=("MWS-revise+both", "RWS")),
+    "strings-controls": Plan(seeds=1, ks=(5,), algorithms=(ASLEEP, "RWS-templates")),
 }
 QUICK_PLAN = Plan(steps=100, pretrain=20, seeds=1, ks=(5,), algorithms=("MWS", "RWS"), **strings.SMALL_EVALUATION)  # type: ignore[arg-type]
-QUICK = {"strings-generalise": QUICK_PLAN, "strings-ablations": replace(QUICK_PLAN, algorithms=("MWS",))}
+QUICK = {
+    "strings-generalise": QUICK_PLAN,
+    "strings-ablations": replace(QUICK_PLAN, algorithms=("MWS",)),
+    "strings-controls": replace(QUICK_PLAN, algorithms=(ASLEEP, "RWS-templates")),
+}
 ABLATIONS = ((0.5, 0.02, True), (0.0, 0.0, False), (0.5, 0.0, False), (0.0, 0.02, False))
 """Dropout, stray rate at the start, and whether it is learned: what the main table has, in part."""
 
@@ -89,10 +97,15 @@ def parts() -> Parts:
     return Parts(kept, out, concepts("novel"))
 
 
-def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
+def reproduce(output: Path, plan: Plan, report: Callable = print, name: str = "strings-generalise") -> list[Row]:
     """Two rows for each algorithm, K and seed, kept in strings-generalise.json."""
     shared = strings.shared_settings(plan)
-    return complete(output / "strings-generalise.json", shared, every_cell(plan), lambda c: _cell(c, plan), report)
+    return complete(output / f"{name}.json", shared, every_cell(plan), lambda c: _cell(c, plan), report)
+
+
+def reproduce_controls(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
+    """The same without learning, and for RWS with templates among its proposals, kept in strings-controls.json."""
+    return reproduce(output, plan, report, "strings-controls")
 
 
 def reproduce_ablations(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
@@ -125,9 +138,12 @@ def train(cell: Row, plan: Plan, found: Parts) -> Trained:
     settings = _settings(plan)
     data = observe((c.train for c in found.trained), settings)
     unseen = observe((c.train for c in found.left_out), replace(settings, longest=strings.LONGEST_NOVEL_STRING))
+    slept = _slept(replace(plan, steps=0, seeds=1, ks=(), algorithms=()), cell["seed"])
+    if cell["algorithm"] == ASLEEP:
+        return Trained(slept, {"kept": 0, "left_out": [], "curve": [], "train_cpu_seconds": 0.0})
     algorithm = make(cell["algorithm"], optax.adam(plan.learning_rate), cell["K"], own_sizes(cell))
     _, key = jax.random.split(fused(jax.random.key(cell["seed"])))
-    state = algorithm.init(_slept(replace(plan, steps=0, seeds=1, ks=(), algorithms=()), cell["seed"]), data)
+    state = algorithm.init(with_templates(slept) if cell["algorithm"] == "RWS-templates" else slept, data)
     every = max(cell["steps"] // 10, 1)
     choice, curve, seconds, start = _Choice(), [], 0.0, time.process_time()
     steps = fit(algorithm, state, data, key=key, steps=cell["steps"], batch_size=plan.batch_size, every=every)
@@ -203,4 +219,8 @@ def scores(model: Model, found: list[Concept], plan: Plan) -> Row:
     return means | checks | {"flatness": flat, "items": {name: pack(values) for name, values in items.items()}}
 
 
-EXPERIMENTS = {"strings-generalise": reproduce, "strings-ablations": reproduce_ablations}
+EXPERIMENTS = {
+    "strings-generalise": reproduce,
+    "strings-ablations": reproduce_ablations,
+    "strings-controls": reproduce_controls,
+}

@@ -16,6 +16,7 @@ MODULES = (
     "characters_hand",
     "characters_oneshot",
     "timeseries",
+    "timeseries_hybrid",
     "m3",
     "series",
     "automata",

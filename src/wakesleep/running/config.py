@@ -111,7 +111,7 @@ class Config:
     )
     revise: float = setting(0.0, "Share of proposals that change a remembered program.", share)
     tail: bool | None = setting(
-        None, "Train on proposals outside of the memory too, weighted; by default unless explore or revise is given."
+        None, "Train on proposals outside of the memory too, weighted; by default, unless explore or revise is 1."
     )
     particles: int = setting(10, "K: programs drawn by rws and vimco.", between(1, MOST_PROGRAMS_AT_ONCE))
     fillings: int = setting(10, "P: draws of a program's floats by hmws.", between(1, MOST_PROGRAMS_AT_ONCE))

@@ -95,6 +95,17 @@ def read_off(key: Key[Array, ""], x: Strings, length: int) -> Tokens:
     return jnp.where(u[0] < 0.5, whole, jnp.where(u[0] < 0.75, joined, options))
 
 
+def templates(x: Strings, length: int) -> Int[Array, "k t"]:
+    """Twelve programs from the strings alone: place by place, and with an optional part at five places, each with the
+    letters and digits that all strings share written out and not."""
+    there = x.lengths != ABSENT
+    written = jnp.asarray([[False], [True]]) & jnp.ones((2, length), bool)
+    whole = [_template(x, there, row) for row in written]
+    starts = (0.0, 0.25, 0.5, 0.75, 0.999)
+    parted = [_optional(jnp.asarray(u), x, there, jnp.stack([row, row])) for u in starts for row in written]
+    return jnp.stack(whole + parted)
+
+
 def _optional(u: Scalar, x: Strings, there: Bool[Array, "s"], written: Bool[Array, "2 t"]) -> Tokens:
     """`E1(E2)?E3`: all strings begin with E1 and end with E3, and those longer than the shortest have E2 between."""
     least = jnp.min(jnp.where(there, x.lengths, jnp.max(x.lengths)))

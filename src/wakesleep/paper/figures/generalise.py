@@ -83,6 +83,17 @@ def table_ablations(folder: Path) -> str:
     return markdown(["K = 5", *(title for *_, title in MEASURED_COLUMNS[:4])], lines)
 
 
+def table_controls(folder: Path) -> str:
+    """NLL without learning, and of RWS with templates among its proposals, to be read beside the main table's."""
+    rows = longest(folder / "strings-controls.json")["rows"]
+    lines = []
+    for name in dict.fromkeys(r["algorithm"] for r in rows):
+        some = [r for r in rows if r["algorithm"] == name]
+        means = [_mean([r[m] for r in some if r["split"] == split]) for split, m, _ in MEASURED_COLUMNS[:4]]
+        lines.append([name, *means])
+    return markdown([f"K = {rows[0]['K']}", *(title for *_, title in MEASURED_COLUMNS[:4])], lines)
+
+
 def draw_generalise(folder: Path) -> list[Path]:
     """NLL of the concepts left out against steps, and against CPU seconds of training."""
     rows = [r for r in longest(folder / "strings-generalise.json")["rows"] if "left_out" in r and r["seed"] == 0]
@@ -124,4 +135,5 @@ DRAW: dict[str, Callable[[Path], list[Path]]] = {"strings-generalise": draw_gene
 TABLES: dict[str, Callable[[Path], str]] = {
     "strings-generalise": lambda folder: table_generalise(folder) + "\n\n" + table_paired(folder),
     "strings-ablations": table_ablations,
+    "strings-controls": table_controls,
 }
