@@ -76,6 +76,11 @@ def beside(text: str) -> str:
     return LINK.sub(moved, text)
 
 
+def as_addresses(text: str) -> str:
+    """Returns a text whose links to pages of docs/ are addresses of the site."""
+    return LINK.sub(lambda match: f"]({match[1].removesuffix('.md')}/)", text)
+
+
 def gather() -> None:
     """Writes the pages of the site."""
     target = BUILD / "docs"
@@ -91,7 +96,8 @@ def gather() -> None:
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-    for asset in [*DOCS.glob("*.png"), *DOCS.glob("explore/*.gif"), DOCS / "llms.txt"]:
+    (target / "llms.txt").write_text(as_addresses((DOCS / "llms.txt").read_text(encoding="utf-8")), encoding="utf-8")
+    for asset in [*DOCS.glob("*.png"), *DOCS.glob("explore/*.gif")]:
         place = target / asset.relative_to(DOCS)
         place.parent.mkdir(exist_ok=True)
         shutil.copy(asset, place)
@@ -121,6 +127,9 @@ def check(site: Path) -> list[str]:
     for path in site.rglob("*.html"):
         found[path] = Links()
         found[path].feed(path.read_text(encoding="utf-8"))
+    for path in site.glob("llms.txt"):
+        found[path] = Links()
+        found[path].links = set(LINK.findall(path.read_text(encoding="utf-8")))
     broken = []
     for path, page in found.items():
         for link in sorted(page.links):

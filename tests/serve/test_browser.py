@@ -250,10 +250,31 @@ def test_a_drawing_is_explained_replayed_and_drawn_again(browser, base):
     for name, what in (("More like this", "further example 8"), ("New characters", "new character 8")):
         page.get_by_role("button", name=name).press("Enter")
         page.get_by_alt_text(what).wait_for()
+    page.get_by_label("in the style of").select_option("Hebrew")
+    page.get_by_alt_text("new character in the style of Hebrew, 8").wait_for()
     assert serious(page) == []
     page.get_by_role("button", name="Clear").click()
     page.get_by_role("button", name="Explain").click()
     page.locator("#status.refusal", has_text="There is no drawing yet").wait_for()
+    watched.check(base)
+
+
+def test_new_characters_take_the_style_of_ones_own_drawings(browser, base):
+    pytest.importorskip("jax", reason="drawings are explained with the extra train")
+    watched = Watched(browser, 400)
+    page = watched.open(f"{base}/drawing/")
+    own = page.locator("#own")
+    for number in (1, 2, 3):
+        assert own.is_disabled()
+        box = page.locator("#paper").bounding_box()
+        page.mouse.move(box["x"] + 60 * number, box["y"] + 60)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 140, box["y"] + 60 * number + 40, steps=5)
+        page.mouse.up()
+        page.locator("#own", has_text=f"your drawings ({number}").wait_for(state="attached")
+        page.get_by_role("button", name="Clear").click()
+    page.get_by_label("in the style of").select_option("own")
+    page.get_by_alt_text("new character in the style of your drawings (3), 8").wait_for()
     watched.check(base)
 
 
