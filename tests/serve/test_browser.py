@@ -288,6 +288,26 @@ def test_every_page_fits_its_window(browser, base, page, width, scheme):
     watched.page.context.close()
 
 
+@pytest.mark.parametrize("page", ["", "column/", "table/", "series/", "drawing/", "points/", "automaton/", "memory/"])
+def test_every_control_is_reached_by_the_tab_key_and_shows_it(browser, base, page):
+    watched = Watched(browser)
+    opened = watched.open(f"{base}/{page}")
+    opened.wait_for_load_state("networkidle")
+    controls = """[...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+      .filter((e) => !e.disabled && e.type !== "hidden" && e.checkVisibility())"""
+    wanted = opened.evaluate(f"{controls}.map((e, i) => (e.dataset.control = String(i))).length")
+    seen = {}
+    for _ in range(wanted + 1):
+        opened.keyboard.press("Tab")
+        at, ring = opened.evaluate(
+            "[document.activeElement.dataset.control, getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        seen[at] = ring
+    assert {str(i) for i in range(wanted)} <= set(seen)
+    assert {ring for at, ring in seen.items() if at is not None} <= {"solid", "auto"}
+    watched.page.context.close()
+
+
 def test_two_tabs_and_a_closed_one_leave_the_server_well(browser, base):
     for _ in range(3):
         gone = Watched(browser)

@@ -1,6 +1,6 @@
 """The styles that ship: one for each alphabet of Omniglot, learned from one drawing of each of its characters.
 
-    python -m wakesleep.domains.characters.hand.alphabets src/wakesleep/domains/characters/styles.safetensors
+python -m wakesleep.domains.characters.hand.alphabets src/wakesleep/domains/characters/styles.safetensors
 """
 
 import json

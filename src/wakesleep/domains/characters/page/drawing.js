@@ -78,7 +78,9 @@ function show(found) {
     const cell = make("td");
     cell.append(make("meter", { min: "0", max: "1", value: p.probability.toFixed(4), "aria-label": "probability" }),
       ` ${(100 * p.probability).toFixed(1)} %`);
-    line.append(cell, make("td", { class: "mono" }, p.program));
+    const strokes = make("td");
+    strokes.append(...p.program.split("; ").map((/** @type {string} */ words) => make("div", {}, words)));
+    line.append(cell, strokes);
     return line;
   }));
   play();

@@ -1,4 +1,4 @@
-"""The page of a drawing: strokes replayed in order, with the ink that remains; the same drawn again; new ones in a style."""
+"""The page of a drawing: its strokes replayed with the ink that remains, drawn again, and new ones in a style."""
 
 import base64
 import io
