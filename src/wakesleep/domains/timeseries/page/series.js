@@ -56,12 +56,26 @@ function markChanges(drawn) {
 /** The names of the parts that are ticked. @returns {string[]} */
 const chosen = () => [...need("parts").querySelectorAll("input:checked")].map((box) => box.value);
 
+/** Says how much of the variance the chosen parts explain. @param {string[]} names @param {(number | null)[]} fit */
+function tellShare(names, fit) {
+  /** @type {[number, number][]} */
+  const pairs = found.observed.map((/** @type {number | null} */ v, /** @type {number} */ i) => [v, fit[i]])
+    .filter((/** @type {any} */ pair) => pair[0] !== null && pair[1] !== null);
+  const out = Object.keys(found.parts).filter((name) => !names.includes(name));
+  const mean = pairs.reduce((sum, [v]) => sum + v, 0) / pairs.length;
+  const left = pairs.reduce((sum, [v, f]) => sum + (v - f) ** 2, 0) / pairs.reduce((sum, [v]) => sum + (v - mean) ** 2, 0);
+  const without = out.length ? `Without ${out.join(" and ")}, the fit` : "The fit";
+  const share = left < 1 ? `explains ${(100 * (1 - left)).toFixed(1)} % of the variance` : "is worse than the mean of the series";
+  need("share").textContent = names.length ? `${without} ${share}.` : "No part is left in the fit.";
+}
+
 /** Draws the series, the sum of the chosen parts, and the forecast; below it each part about its mean. */
 function draw() {
   const names = chosen();
   const { times, observed, ahead } = found;
   const fit = times.map((/** @type {any} */ _, /** @type {number} */ i) =>
     names.length ? names.reduce((sum, n) => sum + (found.parts[n][i] ?? 0), 0) : null);
+  tellShare(names, fit);
   const none = (/** @type {any[]} */ like) => like.map(() => null);
   const odd = new Set(found.changes.filter((/** @type {any} */ c) => c.what === "outlier").map((/** @type {any} */ c) => c.at));
   const marks = observed.map((/** @type {number | null} */ v, /** @type {number} */ i) => (odd.has(i) ? v : null));
