@@ -180,6 +180,13 @@ def test_the_commands_of_a_document_run(document, run, tmp_path):
         pytest.skip("Omniglot is needed for some of the commands: set WAKESLEEP_DATA; the others ran.")
 
 
+def test_the_readme_shows_what_its_commands_print():
+    pytest.importorskip("jax", reason="one of the commands needs the extra train")
+    filled = runpy.run_path(str(ROOT / "docs" / "fill_output.py"))["filled"]
+    text = (ROOT / "README.md").read_text()
+    assert filled(text) == text, "run `make tables`"
+
+
 def test_the_example_domain_is_short_and_learns_with_all_five_algorithms(monkeypatch):
     assert len((ROOT / "examples" / "new_domain.py").read_text().splitlines()) < 100
     monkeypatch.syspath_prepend(ROOT / "examples")
