@@ -116,6 +116,16 @@ def test_a_table_that_is_none_gives_one_sentence(browser, base, tmp_path):
     watched.check(base)
 
 
+def test_a_file_of_200_mb_gives_one_sentence(browser, base, tmp_path):
+    watched = Watched(browser)
+    with (tmp_path / "large.csv").open("wb") as file:
+        file.truncate(200 << 20)
+    page = watched.open(f"{base}/table/")
+    page.set_input_files("#file", tmp_path / "large.csv")
+    until_said(page, "large.csv is larger than 64 MB")
+    watched.check(base)
+
+
 def test_points_are_moved_by_mouse_and_by_key(browser, base):
     watched = Watched(browser)
     page = watched.open(f"{base}/points/")

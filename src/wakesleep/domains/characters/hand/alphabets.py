@@ -17,8 +17,8 @@ from wakesleep.domains.characters.hand.search import search
 from wakesleep.domains.characters.hand.style import Style, style
 from wakesleep.errors import Refusal
 
-STYLES = Path(__file__).parents[1] / "styles.safetensors"
-SHARES = ("decide", "opening", "following", "relation")
+STYLES_FILE = Path(__file__).parents[1] / "styles.safetensors"
+PROBABILITIES_OF_A_PRIOR = ("decide", "opening", "following", "relation")
 ONE_DRAWER = 1
 """All drawings of an alphabet that its style is learned from are by this one of its 20 people."""
 
@@ -65,7 +65,7 @@ def _style(path: Path, parts: dict[str, np.ndarray]) -> Style:
     if set(parts) != {*Prior._fields, "sizes"} or not all(np.isfinite(a).all() for a in parts.values()):
         raise Refusal(f"{path} is damaged: its numbers are not those of styles.")
     least, most = (float(size) for size in parts.pop("sizes"))
-    for name in SHARES:  # 32 bits sum to 1 but roughly
+    for name in PROBABILITIES_OF_A_PRIOR:  # 32 bits sum to 1 but roughly
         parts[name] /= parts[name].sum(axis=-1, keepdims=True)
     return Style(Prior(**parts), (least, most))
 
@@ -73,7 +73,7 @@ def _style(path: Path, parts: dict[str, np.ndarray]) -> Style:
 @cache
 def shipped() -> dict[str, Style]:
     """Returns the styles of the 50 alphabets of Omniglot."""
-    return load(STYLES)
+    return load(STYLES_FILE)
 
 
 if __name__ == "__main__":
