@@ -25,7 +25,7 @@ from wakesleep.serve import server
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "explore"
-WIDTH, HEIGHT, SHOWN_WIDTH, COLOURS = 1000, 640, 720, 64
+WIDTH, HEIGHT, SHOWN_WIDTH, COLOURS = 1000, 640, 720, 200
 FRAME_MILLISECONDS, LAST_MILLISECONDS = 350, 2500
 EDGE_COLOUR = (128, 136, 150)
 DARK = "-dark"
@@ -41,6 +41,7 @@ def column(page: Page, base: str) -> Iterator[None]:
         yield
     page.get_by_role("button", name="not this one: ORD-1O261").click()
     page.locator("#rejected input").wait_for()
+    page.evaluate("scrollTo(0, 0)")
     yield
     yield
 
@@ -98,11 +99,11 @@ def drawing(page: Page, base: str) -> Iterator[None]:
     yield
     page.get_by_role("button", name="More like this").click()
     page.get_by_alt_text("further example 8").wait_for()
-    page.mouse.wheel(0, 2000)
+    page.locator("#like").evaluate("button => button.scrollIntoView()")
     page.wait_for_timeout(300)
     yield
     yield
-    for alphabet in ("Hebrew", "Tibetan", "Braille"):
+    for alphabet in ("Hebrew", "Tibetan", "Greek"):
         page.get_by_label("in the style of").select_option(alphabet)
         page.get_by_alt_text(f"new character in the style of {alphabet}, 8").wait_for()
         for _ in range(3):

@@ -58,10 +58,12 @@ def tutorial(script: Path) -> str:
 
 
 def beside(text: str) -> str:
-    """Returns a page whose links to files beside docs/ lead into the site; the files are copied there."""
+    """Returns a page whose links to tutorials and files beside docs/ lead into the site; the files are copied there."""
 
     def moved(match: re.Match[str]) -> str:
         target, _, anchor = match[1].partition("#")
+        if target.startswith("tutorials/"):
+            return f"]({target.removesuffix('.py')}.md)"
         if not target.startswith("../"):
             return match[0]
         name = target.removeprefix("../")
@@ -115,7 +117,7 @@ class Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Notes what an element links to, and its name."""
         for name, value in attrs:
-            if name in ("href", "src") and value:
+            if name in ("href", "src", "srcset") and value:
                 self.links.add(value)
             elif name == "id" and value:
                 self.anchors.add(value)

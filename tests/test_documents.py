@@ -108,7 +108,8 @@ def test_tables_are_those_of_the_results(document):
 
 @pytest.mark.parametrize("document", PROSE, ids=lambda p: p.name)
 def test_links_and_pictures_lead_somewhere(document):
-    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
+    text = document.read_text()
+    for link in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'\bsrc(?:set)?="([^"]+)"', text):
         target, _, anchor = link.partition("#")
         if "://" not in target:
             path = document.parent / target if target else document
