@@ -292,11 +292,13 @@ def test_new_characters_take_the_style_of_ones_own_drawings(browser, base):
 
 @pytest.mark.parametrize("page", ["", "column/", "table/", "series/", "drawing/", "points/", "automaton/", "memory/"])
 @pytest.mark.parametrize(("width", "scheme"), [(400, "dark"), (1400, "light")])
-def test_every_page_fits_its_window(browser, base, page, width, scheme):
+def test_every_page_fits_its_window_and_has_no_serious_violation(browser, base, page, width, scheme):
     watched = Watched(browser, width, scheme)
     opened = watched.open(f"{base}/{page}")
+    opened.wait_for_load_state("networkidle")
     wide = opened.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0
+    assert serious(opened) == []
     watched.page.context.close()
 
 
