@@ -53,10 +53,11 @@ wheel: $(READY)
 	$(VENV)/smoke/bin/wakesleep explain examples/orders.csv > /dev/null
 	rm -rf $(VENV)/smoke
 
-# Tables in the documents, made anew from results/.
+# Tables in the documents, made anew from results/, and the output of the commands in the README.
 tables: $(READY)
 	$(BIN)/python -m wakesleep.cli.help_page > docs/command-line.md
 	$(BIN)/python -m wakesleep.paper.tables README.md docs/*.md
+	$(BIN)/python docs/fill_output.py README.md
 
 # The site, from docs/; every warning is an error, and every link inside it is followed.
 docs: $(READY)

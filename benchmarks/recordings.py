@@ -1,6 +1,6 @@
 """Records the pages of the explorer as GIFs for the documents: the browser is driven, and each step is a frame.
 
-    python benchmarks/recordings.py [NAME ...]      # writes docs/explore/NAME.gif
+    python benchmarks/recordings.py [NAME ...]      # writes docs/explore/NAME.gif, of NAME-dark in dark colours
 
 Needs the extras `explore`, `browser` and `train`, and Chromium. The page of memories shows three short runs on points,
 which are trained first, in a temporary folder.
@@ -16,16 +16,19 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
-from PIL import Image
+from PIL import Image, ImageDraw
 from playwright.sync_api import Page, sync_playwright
 
 from wakesleep.serve import server
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "explore"
-WIDTH, HEIGHT, SHOWN_WIDTH, COLOURS = 1000, 640, 720, 64
+WIDTH, HEIGHT, SHOWN_WIDTH, COLOURS = 1000, 640, 720, 200
 FRAME_MILLISECONDS, LAST_MILLISECONDS = 350, 2500
+EDGE_COLOUR = (128, 136, 150)
+DARK = "-dark"
 
 
 def column(page: Page, base: str) -> Iterator[None]:
@@ -38,6 +41,7 @@ def column(page: Page, base: str) -> Iterator[None]:
         yield
     page.get_by_role("button", name="not this one: ORD-1O261").click()
     page.locator("#rejected input").wait_for()
+    page.evaluate("scrollTo(0, 0)")
     yield
     yield
 
@@ -95,14 +99,15 @@ def drawing(page: Page, base: str) -> Iterator[None]:
     yield
     page.get_by_role("button", name="More like this").click()
     page.get_by_alt_text("further example 8").wait_for()
-    page.mouse.wheel(0, 2000)
+    page.locator("#like").evaluate("button => button.scrollIntoView()")
     page.wait_for_timeout(300)
     yield
     yield
-    page.get_by_role("button", name="More like this").click()
-    page.wait_for_timeout(1000)
-    yield
-    yield
+    for alphabet in ("Hebrew", "Tibetan", "Greek"):
+        page.get_by_label("in the style of").select_option(alphabet)
+        page.get_by_alt_text(f"new character in the style of {alphabet}, 8").wait_for()
+        for _ in range(3):
+            yield
 
 
 def points(page: Page, base: str) -> Iterator[None]:
@@ -157,6 +162,7 @@ def frame(page: Page) -> Image.Image:
     """Returns what the window shows, smaller and with few colours."""
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     small = shot.resize((SHOWN_WIDTH, SHOWN_WIDTH * shot.height // shot.width), Image.Resampling.LANCZOS)
+    ImageDraw.Draw(small).rectangle((0, 0, small.width - 1, small.height - 1), outline=EDGE_COLOUR)
     return small.quantize(COLOURS, dither=Image.Dither.NONE)
 
 
@@ -170,7 +176,7 @@ def trained(folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    names = sys.argv[1:] or list(SCENES)
+    names = sys.argv[1:] or [*SCENES, f"column{DARK}"]
     TARGET.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         ready = server.prepare(trained(Path(folder)) if "memory" in names else [], 0)
@@ -179,8 +185,9 @@ def main() -> None:
         base = "/".join(ready.address.split("/")[:4])
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for name in names:
-            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-            frames = [frame(page) for _ in SCENES[name](page, base)]
+            scheme: Literal["dark", "light"] = "dark" if name.endswith(DARK) else "light"
+            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT}, color_scheme=scheme)
+            frames = [frame(page) for _ in SCENES[name.removesuffix(DARK)](page, base)]
             durations = [FRAME_MILLISECONDS] * (len(frames) - 1) + [LAST_MILLISECONDS]
             path = TARGET / f"{name}.gif"
             frames[0].save(path, save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=True)

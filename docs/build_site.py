@@ -58,10 +58,12 @@ def tutorial(script: Path) -> str:
 
 
 def beside(text: str) -> str:
-    """Returns a page whose links to files beside docs/ lead into the site; the files are copied there."""
+    """Returns a page whose links to tutorials and files beside docs/ lead into the site; the files are copied there."""
 
     def moved(match: re.Match[str]) -> str:
         target, _, anchor = match[1].partition("#")
+        if target.startswith("tutorials/"):
+            return f"]({target.removesuffix('.py')}.md)"
         if not target.startswith("../"):
             return match[0]
         name = target.removeprefix("../")
@@ -74,6 +76,11 @@ def beside(text: str) -> str:
         return f"]({name}{'#' + anchor if anchor else ''})"
 
     return LINK.sub(moved, text)
+
+
+def as_addresses(text: str) -> str:
+    """Returns a text whose links to pages of docs/ are addresses of the site."""
+    return LINK.sub(lambda match: f"]({match[1].removesuffix('.md')}/)", text)
 
 
 def gather() -> None:
@@ -91,7 +98,8 @@ def gather() -> None:
         place = target / name
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
-    for asset in [*DOCS.glob("*.png"), *DOCS.glob("explore/*.gif"), DOCS / "llms.txt"]:
+    (target / "llms.txt").write_text(as_addresses((DOCS / "llms.txt").read_text(encoding="utf-8")), encoding="utf-8")
+    for asset in [*DOCS.glob("*.png"), *DOCS.glob("explore/*.gif")]:
         place = target / asset.relative_to(DOCS)
         place.parent.mkdir(exist_ok=True)
         shutil.copy(asset, place)
@@ -109,7 +117,7 @@ class Links(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Notes what an element links to, and its name."""
         for name, value in attrs:
-            if name in ("href", "src") and value:
+            if name in ("href", "src", "srcset") and value:
                 self.links.add(value)
             elif name == "id" and value:
                 self.anchors.add(value)
@@ -121,6 +129,9 @@ def check(site: Path) -> list[str]:
     for path in site.rglob("*.html"):
         found[path] = Links()
         found[path].feed(path.read_text(encoding="utf-8"))
+    for path in site.glob("llms.txt"):
+        found[path] = Links()
+        found[path].links = set(LINK.findall(path.read_text(encoding="utf-8")))
     broken = []
     for path, page in found.items():
         for link in sorted(page.links):

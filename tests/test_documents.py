@@ -108,7 +108,8 @@ def test_tables_are_those_of_the_results(document):
 
 @pytest.mark.parametrize("document", PROSE, ids=lambda p: p.name)
 def test_links_and_pictures_lead_somewhere(document):
-    for link in re.findall(r"\]\(([^)\s]+)\)", document.read_text()):
+    text = document.read_text()
+    for link in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'\bsrc(?:set)?="([^"]+)"', text):
         target, _, anchor = link.partition("#")
         if "://" not in target:
             path = document.parent / target if target else document
@@ -178,6 +179,13 @@ def test_the_commands_of_a_document_run(document, run, tmp_path):
             run(words, code)
     if left_out:
         pytest.skip("Omniglot is needed for some of the commands: set WAKESLEEP_DATA; the others ran.")
+
+
+def test_the_readme_shows_what_its_commands_print():
+    pytest.importorskip("jax", reason="one of the commands needs the extra train")
+    filled = runpy.run_path(str(ROOT / "docs" / "fill_output.py"))["filled"]
+    text = (ROOT / "README.md").read_text()
+    assert filled(text) == text, "run `make tables`"
 
 
 def test_the_example_domain_is_short_and_learns_with_all_five_algorithms(monkeypatch):

@@ -41,6 +41,7 @@ def test_pages_named_in_llms_txt_are_in_the_menu():
     listed = re.findall(r"\]\(([^)]+)\)", (ROOT / "docs" / "llms.txt").read_text())
     assert listed
     assert set(listed) <= set(nav())
+    assert "](api/explaining/)" in site.as_addresses("[API](api/explaining.md)")
 
 
 @pytest.mark.parametrize("script", TUTORIALS, ids=lambda p: p.stem)
@@ -93,4 +94,5 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "index.html").write_text('<a href="a/">x</a><a href="a/#there">x</a><a href="https://x.org">x</a>')
     (tmp_path / "a" / "index.html").write_text('<h2 id="there"></h2><a href="../b/">x</a><a href="#no">x</a>')
-    assert site.check(tmp_path) == ["a/index.html: #no", "a/index.html: ../b/"]
+    (tmp_path / "llms.txt").write_text("[a](a/) [b](b/)")
+    assert sorted(site.check(tmp_path)) == ["a/index.html: #no", "a/index.html: ../b/", "llms.txt: b/"]

@@ -72,6 +72,13 @@ class Watched:
         self.page.context.close()
 
 
+def until_said(page, text):
+    """Waits until the status line says a text; a refusal that says another ends the wait at once."""
+    status = page.locator("#status")
+    page.locator("#status", has_text=text).or_(page.locator("#status.refusal")).first.wait_for()
+    assert text in status.inner_text()
+
+
 def serious(page):
     """The serious violations that axe-core finds on a page, as it names them."""
     pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")

@@ -65,8 +65,10 @@ def test_the_last_answer_is_that_of_explain_series(client):
     assert last["ahead"]["mean"] == pytest.approx(ours.forecast(6)["mean"].to_list())
 
 
-def test_a_long_series_is_first_looked_at_by_its_end(client):
-    looks, _ = streamed(client, fields(shifted(page.LONGEST_AT_ONCE + 1)))
+@pytest.mark.parametrize("season", ["12", "24"], ids=["with a library", "with a stretched library"])
+def test_a_long_series_is_first_looked_at_by_its_end(client, season):
+    looks, end = streamed(client, fields(shifted(page.LONGEST_AT_ONCE + 1)) | {"season": season})
+    assert end[0] == "event: end"
     assert len(looks[0]["observed"]) == page.LOOKED_AT_FIRST
     assert looks[0]["said"] == "a first look at the latest 300 of 601 values"
     assert len(looks[1]["observed"]) == page.LONGEST_AT_ONCE + 1

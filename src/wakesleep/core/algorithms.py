@@ -39,6 +39,7 @@ def mws(
 ) -> Algorithm:
     """Memoised wake-sleep: M = `memory_size`, R = `proposals`. `paper=True` is Algorithm 1 of the paper, unchanged.
 
+    It raises the bound log sum_{z in memory} p(z, x) <= log p(x), and with `tail` an unbiased sum over all programs.
     `tail` also trains on proposals of r outside of the memory, weighted so that all terms sum to p(x) on average; it
     is on unless r proposes nothing. `recognition="replay"` trains r on remembered programs, `"fantasy"` on pairs drawn
     from p, `"both"` on half of each, `"sparing"` too, but with replay weighted by 1 - r(z | x); the default is fantasy
@@ -115,8 +116,9 @@ def rws(
     particles: int = 10,
     recognition: str = "wake",
 ) -> Algorithm:
-    """Reweighted wake-sleep (Bornschein and Bengio, 2015) with K = `particles`.
+    """Reweighted wake-sleep (Bornschein and Bengio, 2015) with K = `particles` programs z_k drawn from r(z | x).
 
+    The prior and the evaluator ascend sum_k w_k log p(z_k, x), with w_k proportional to p(z_k, x) / r(z_k | x).
     `recognition="wake"` trains r on the weighted particles, `"sleep"` on pairs drawn from p, `"both"` on half of
     either loss.
     """
@@ -138,7 +140,10 @@ def rws(
 
 
 def vimco(optimiser: optax.GradientTransformation, particles: int = 10) -> Algorithm:
-    """VIMCO (Mnih and Rezende, 2016) with K = `particles`."""
+    """VIMCO (Mnih and Rezende, 2016) with K = `particles` programs z_k drawn from r(z | x).
+
+    All parts ascend E log (1/K sum_k p(z_k, x) / r(z_k | x)); what the other particles say is the baseline of each.
+    """
     require_at_least("particles", particles, 2)
 
     def loss(model: Model, key: Key[Array, ""], memory: None, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:

@@ -37,7 +37,7 @@ __all__ = [
 
 
 def exact(model: Model, programs: Program, data: Observations) -> Float[Array, "n"]:
-    """Returns log p(x) as the sum over every program."""
+    """Returns log p(x) = log sum_z p(z, x) of each observation, summed over every program."""
     return jax.nn.logsumexp(exact_joint(model, programs, data), axis=1)
 
 

@@ -27,12 +27,16 @@ POSTERIOR_PARTICLES = 10
 
 
 class State(NamedTuple):
-    """All that survives a step; the memory is None where the algorithm keeps none."""
+    """All that survives a step."""
 
     step: Int[Array, ""]
+    """The number of steps made so far."""
     model: Model
+    """The prior, the evaluator and the recognition network, as learned so far."""
     opt_state: Any
+    """What the optimiser keeps."""
     memory: Memory | None
+    """The programs remembered for every observation; None where the algorithm keeps none."""
 
 
 class Info(NamedTuple):
@@ -54,11 +58,14 @@ class Info(NamedTuple):
 
 
 class Algorithm(NamedTuple):
-    """The triple of pure functions; see the module's docstring."""
+    """Three pure functions. Nothing but the state survives a step."""
 
     init: Callable[[Model, Observations], State]
+    """`init(model, data)` returns the first `State`."""
     step: Callable[..., tuple[State, Info]]
+    """`step(key, state, batch)` returns the next `State` and an `Info`."""
     posterior: Callable[[Key[Array, ""], State, Batch], Weighted]
+    """`posterior(key, state, batch)` returns weighted programs for observations of the training data."""
 
 
 Posterior = Callable[[Key[Array, ""], State, Batch], Weighted]

@@ -4,6 +4,7 @@ from PIL import Image as Files
 
 from tests.domains.characters.hands import PLUS, SEVEN, ink_of, small_hand, some_program
 from wakesleep.domains.characters.commands import COMMANDS, InventOptions, Options
+from wakesleep.domains.characters.hand import alphabets
 from wakesleep.domains.characters.hand.edits import inked
 from wakesleep.domains.characters.hand.strokes import Pen
 from wakesleep.domains.characters.hand.style import style
@@ -48,9 +49,36 @@ def test_a_style_is_that_of_its_drawings():
     # All given strokes are long and go down, so dreams of the style mostly do.
     rng = np.random.default_rng(0)
     down = [(Pen(np.array([[x, 5.0], [x, 22.0]]), np.zeros(1)),) for x in rng.uniform(8, 20, 40)]
-    prior = style(small_hand().prior, down, rng)
+    prior, sizes = style(small_hand().prior, down, rng)
+    assert sizes == (17.0, 17.0)
     assert np.abs(prior.opening @ prior.mean[:, :2])[1] > 10
     assert prior.decide[0, 0, 2] > 0.7
+
+
+def test_styles_are_the_same_from_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    made = {f"alphabet {n}": style(small_hand().prior, [SEVEN, PLUS, some_program(rng, [n])], rng) for n in (1, 3)}
+    kept = alphabets.load(alphabets.save(tmp_path / "styles", made, {"licence": "none"}))
+    assert list(kept) == list(made)
+    for name, one in made.items():
+        assert kept[name].sizes == pytest.approx(one.sizes)
+        for part, array in one.prior._asdict().items():
+            np.testing.assert_allclose(getattr(kept[name].prior, part), array, rtol=1e-5, atol=1e-6)
+    alphabets.save(tmp_path / "styles", {"one": made["alphabet 1"]._replace(sizes=(np.nan, 1.0))}, {})
+    for path in (tmp_path / "styles", tmp_path / "none"):
+        with pytest.raises(Refusal):
+            alphabets.load(path)
+
+
+def test_every_style_that_ships_draws_characters_of_its_size_on_the_canvas():
+    shipped, rng = alphabets.shipped(), np.random.default_rng(0)
+    assert len(shipped) == 50
+    for one in shipped.values():
+        for program in one.draw(2, rng):
+            points = inked(program)
+            assert (points > 0).all()
+            assert (points < 28).all()
+            assert one.sizes[0] <= np.ptp(points, axis=0).max() <= one.sizes[1]
 
 
 def test_what_is_no_style_is_refused(folder):

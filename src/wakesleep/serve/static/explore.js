@@ -43,8 +43,8 @@ export async function ask(address, given = {}) {
   return answer.json().catch(() => { throw new Error("The server gave an answer that cannot be read."); });
 }
 
-/** Sends fields as a form.
- * @param {string} address @param {Record<string, string>} fields @param {AbortSignal} [signal] */
+/** Sends fields as a form; pairs where a name may come more than once.
+ * @param {string} address @param {Record<string, string> | [string, string][]} fields @param {AbortSignal} [signal] */
 export function post(address, fields, signal) {
   return ask(address, { method: "POST", body: new URLSearchParams(fields), signal });
 }

@@ -126,7 +126,7 @@ canvas.addEventListener("pointermove", paint);
 for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { painted = null; });
 canvas.addEventListener("keydown", (event) => {
   const ways = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
-  const way = ways[/** @type {keyof ways} */ (event.key)];
+  const way = ways[/** @type {keyof typeof ways} */ (event.key)];
   if (way) {
     cursor.i = (cursor.i + way[0] + HEIGHT) % HEIGHT;
     cursor.t = (cursor.t + way[1] + columns.length) % columns.length;

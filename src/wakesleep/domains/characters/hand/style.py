@@ -6,7 +6,7 @@ the strokes of some dreams, so that a few drawings shift it and many decide it.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Int8
@@ -33,6 +33,17 @@ MARGIN_PIXELS = 1.0
 MOST_STYLE_TRIES = 1000
 LEAST_STYLE_DRAWINGS = 3
 STYLE_COLUMNS = 10
+
+
+class Style(NamedTuple):
+    """How some drawings are made: a prior over strokes, and the least and the largest size of a drawing."""
+
+    prior: Prior
+    sizes: tuple[float, float]
+
+    def draw(self, number: int, rng: np.random.Generator) -> list[Program]:
+        """Draws new characters."""
+        return [_within(self.prior, rng, self.sizes) for _ in range(number)]
 
 
 @dataclass(frozen=True)
@@ -111,26 +122,28 @@ def inventions(
     hand: Hand, images: list[Int8[np.ndarray, "y x"]], names: list[str], number: int, seed: int, report: Report
 ) -> NewDrawings:
     """Returns new characters, drawn from a prior that is learned from the strokes of some drawings."""
-    if len(images) < LEAST_STYLE_DRAWINGS:
-        raise Refusal(
-            f"A style is learned from at least {LEAST_STYLE_DRAWINGS} drawings, but {len(images)} were given."
-        )
+    _require_several(len(images))
     rng, programs = np.random.default_rng(seed), []
     for i, (x, name) in enumerate(zip(images, names, strict=True)):
         programs += [f.program for f in search(hand, x, 1, seed)[:1]]
         report(Standing(i + 1, len(images), name))
-    prior = style(hand.prior, programs, rng)
-    sizes = sorted(_size(p) for p in programs)
-    new = [_within(prior, rng, (sizes[0], sizes[-1])) for _ in range(number)]
+    new = style(hand.prior, programs, rng).draw(number, rng)
     shown = images[:: max(len(images) // STYLE_COLUMNS, 1)][:STYLE_COLUMNS]
     note = f"{number} new character{'s' * (number > 1)} in the style of {len(images)} drawings"
     return NewDrawings([(note, shown, new)], note)
 
 
-def style(prior: Prior, programs: list[Program], rng: np.random.Generator) -> Prior:
-    """Returns the prior of a style: learned from the programs and a few dreams of the prior that it starts from."""
+def style(prior: Prior, programs: list[Program], rng: np.random.Generator) -> Style:
+    """Returns a style: learned from the programs and a few dreams of the prior that it starts from."""
+    _require_several(len(programs))
     dreams = [_within(prior, rng) for _ in range(DREAMS)]
-    return learn_prior(prior, [*programs, *dreams], MOST_STYLE_STROKES, rng)
+    sizes = [_size(p) for p in programs]
+    return Style(learn_prior(prior, [*programs, *dreams], MOST_STYLE_STROKES, rng), (min(sizes), max(sizes)))
+
+
+def _require_several(drawings: int) -> None:
+    if drawings < LEAST_STYLE_DRAWINGS:
+        raise Refusal(f"A style is learned from at least {LEAST_STYLE_DRAWINGS} drawings, but {drawings} were given.")
 
 
 def _within(prior: Prior, rng: np.random.Generator, sizes: tuple[float, float] = (0.0, np.inf)) -> Program:

@@ -3,13 +3,18 @@ import { follow, make, need, onFile, post, say, upload } from "../../static/expl
 
 const PLAY_MS = 200;
 const PEN_WIDTH = 14;
+const LEAST_STYLE_DRAWINGS = 3;
+const MOST_STYLE_DRAWINGS = 30;
 const paper = /** @type {HTMLCanvasElement} */ (need("paper"));
 const pen = /** @type {CanvasRenderingContext2D} */ (paper.getContext("2d"));
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 let file = need("ask").dataset.file || "";
 let drawn = false;
 let seed = 0;
-let explained = "";
+/** The drawings explained on this page, the last one last. @type {string[]} */
+const explained = [];
+/** Whether what is explained next is another drawing, not the last one with more strokes. */
+let another = true;
 let stop = () => {};
 /** @type {{ png: string, remaining: number }[]} */
 let frames = [];
@@ -53,8 +58,11 @@ function play() {
 /** Shows programs and strokes. @param {any} found */
 function show(found) {
   frames = found.frames;
-  explained = found.explained;
+  explained.splice(another ? explained.length : -1, 1, found.explained);
+  another = false;
   need("like").disabled = false;
+  need("own").disabled = explained.length < LEAST_STYLE_DRAWINGS;
+  need("own").textContent = `your drawings (${explained.length}${need("own").disabled ? " of at least 3" : ""})`;
   need("replay").hidden = false;
   need("stroke").max = String(frames.length - 1);
   need("ink").replaceChildren(...frames.map((frame, i) => {
@@ -70,7 +78,9 @@ function show(found) {
     const cell = make("td");
     cell.append(make("meter", { min: "0", max: "1", value: p.probability.toFixed(4), "aria-label": "probability" }),
       ` ${(100 * p.probability).toFixed(1)} %`);
-    line.append(cell, make("td", { class: "mono" }, p.program));
+    const strokes = make("td");
+    strokes.append(...p.program.split("; ").map((/** @type {string} */ words) => make("div", {}, words)));
+    line.append(cell, strokes);
     return line;
   }));
   play();
@@ -98,22 +108,37 @@ async function explain() {
   }
 }
 
-/** Shows drawings that the server makes. @param {string} question @param {Record<string, string>} fields @param {string} what */
+/** Shows drawings that the server makes.
+ * @param {string} question @param {[string, string][]} fields @param {string} what */
 async function more(question, fields, what) {
   say("Drawing ...");
   try {
     seed += 1;
-    const found = await post(`ask/${question}`, { seed: String(seed), ...fields });
-    if (found.alphabets !== undefined) {
-      for (const id of ["alphabet", "alphabet-label"]) need(id).hidden = !found.alphabets;
-      need("alphabet").max = String(Math.max(found.alphabets - 1, 0));
-    }
+    const found = await post(`ask/${question}`, [["seed", String(seed)], ...fields]);
     need("drawn").replaceChildren(...found.pictures.map((/** @type {string} */ png, /** @type {number} */ i) => {
       const item = make("li");
       item.append(make("img", { src: `data:image/png;base64,${png}`, alt: `${what} ${i + 1}`, width: "112" }));
       return item;
     }));
     say("");
+  } catch (error) {
+    say(/** @type {Error} */ (error).message, true);
+  }
+}
+
+/** Shows new characters in the chosen style. */
+function invent() {
+  const style = need("style");
+  const own = style.value === "own" ? explained.slice(-MOST_STYLE_DRAWINGS) : [];
+  const what = style.value === "any" ? "new character" : `new character in the style of ${style.selectedOptions[0].text},`;
+  more("more", [["style", style.value], ...own.map((word) => /** @type {[string, string]} */ (["explained", word]))], what);
+}
+
+/** Lists the alphabets whose style is known. */
+async function listStyles() {
+  try {
+    const found = await post("ask/styles", []);
+    need("alphabets").append(...found.styles.map((/** @type {string} */ name) => make("option", { value: name }, name)));
   } catch (error) {
     say(/** @type {Error} */ (error).message, true);
   }
@@ -135,16 +160,18 @@ paper.addEventListener("pointermove", (event) => {
 });
 paper.addEventListener("pointerup", () => { if (drawn) explain(); });
 need("ask").addEventListener("submit", (/** @type {Event} */ event) => { event.preventDefault(); explain(); });
-need("clear").addEventListener("click", () => { clear(); file = ""; });
+need("clear").addEventListener("click", () => { clear(); file = ""; another = true; });
 need("stop").addEventListener("click", () => stop());
 need("play").addEventListener("click", play);
 need("stroke").addEventListener("input", () => { clearInterval(playing); showFrame(Number(need("stroke").value)); });
-need("like").addEventListener("click", () => more("like", { explained }, "further example"));
-need("more").addEventListener("click", () => more("more", { alphabet: need("alphabet").value }, "new character"));
+need("like").addEventListener("click", () => more("like", [["explained", explained[explained.length - 1]]], "further example"));
+need("more").addEventListener("click", invent);
+need("style").addEventListener("change", invent);
 onFile(need("file"), need("ask"), async (given) => {
   try {
     file = await upload(given, given.name);
     drawn = false;
+    another = true;
     history.replaceState(null, "", `?file=${encodeURIComponent(file)}`);
     explain();
   } catch (error) {
@@ -152,4 +179,5 @@ onFile(need("file"), need("ask"), async (given) => {
   }
 });
 clear();
+listStyles();
 if (file) explain();

@@ -1,4 +1,4 @@
-"""The page of a drawing: strokes replayed in order, with the ink that remains, and others in the same style."""
+"""The page of a drawing: its strokes replayed with the ink that remains, drawn again, and new ones in a style."""
 
 import base64
 import io
@@ -16,9 +16,14 @@ if TYPE_CHECKING:
     import numpy as np
     from PIL import Image
 
+    from wakesleep.domains.characters.hand.fit import Hand
+    from wakesleep.domains.characters.hand.style import Style
+
 FOLDER = Path(__file__).parent
 PROGRAMS_SHOWN = 5
 PICTURE_PIXELS = 112
+ANY_STYLE, OWN_STYLE = "any", "own"
+"""Words of the page for characters of all alphabets, and for those in the style of the user's own drawings."""
 LEAST_DARKNESS = 0.3
 """Darkness from which a pixel of a frame counts as drawn."""
 REACH_PIXELS = 1
@@ -100,46 +105,63 @@ def like(asked: Asked) -> dict[str, Any]:
     from wakesleep.domains.characters.hand.compare import shaded
     from wakesleep.domains.characters.hand.redraw import Redrawing, redrawn
 
-    drawn = asked.shelf.kept(asked.word("explained"))
-    if not isinstance(drawn, Drawn):
-        raise Refusal("No drawing is explained yet: draw one first.")
+    drawn = _kept(asked, asked.word("explained"))
     rng = np.random.default_rng(int(asked.number("seed", 0, 0, 2**31 - 1)))
     hand, program = drawn.explanation.hand, drawn.explanation.found[0].programs[0]
     made = [shaded(hand.nib, redrawn(Redrawing(), program, rng)) for _ in range(_count(asked))]
     return {"pictures": [_picture(shade) for shade in made]}
 
 
+def styles(asked: Asked) -> dict[str, Any]:
+    """Answers the names of the alphabets whose style is known."""
+    from wakesleep.domains.characters.hand.alphabets import shipped
+
+    return {"styles": list(shipped())}
+
+
 def more(asked: Asked) -> dict[str, Any]:
-    """Answers new drawings from the learned prior, each by a program drawn anew; of an alphabet where it has some."""
-    import jax
-    import jax.numpy as jnp
+    """Answers new characters: of any style, in that of an alphabet, or in that of the drawings explained so far."""
+    import numpy as np
 
-    from wakesleep.core.keys import fused
-    from wakesleep.domains.characters.domain import DOMAIN
-    from wakesleep.domains.learned import shipped
+    from wakesleep.domains.characters.hand.compare import shaded
 
-    known, count = shipped(DOMAIN), _count(asked)
-    table = getattr(known.model.prior, "alphabets", None)
-    alphabets = 0 if table is None else len(table)
-    alphabet = int(asked.number("alphabet", 0, 0, max(alphabets - 1, 0)))
-    c = jnp.full(count, alphabet) if alphabets else None
-    seed = int(asked.number("seed", 0, 0, 2**31 - 1))
-    shades = jax.device_get(_imagined()(known.model, jax.random.split(fused(jax.random.key(seed)), count), c))
-    return {"pictures": [_picture(one) for one in shades], "alphabets": alphabets}
+    rng = np.random.default_rng(int(asked.number("seed", 0, 0, 2**31 - 1)))
+    hand = _hand()
+    made = _style(asked, hand, rng).draw(_count(asked), rng)
+    return {"pictures": [_picture(shaded(hand.nib, program)) for program in made]}
+
+
+def _style(asked: Asked, hand: "Hand", rng: "np.random.Generator") -> "Style":
+    """Returns the style that is asked for."""
+    from wakesleep.domains.characters.hand.alphabets import shipped
+    from wakesleep.domains.characters.hand.style import Style, style
+
+    wanted = asked.word("style", ANY_STYLE)
+    if wanted == ANY_STYLE:
+        return Style(hand.prior, (0.0, float("inf")))
+    if wanted == OWN_STYLE:
+        drawn = [_kept(asked, word) for word in asked.words("explained")]
+        return style(hand.prior, [one.explanation.found[0].programs[0] for one in drawn], rng)
+    if wanted not in shipped():
+        raise Refusal(f"There is no alphabet {wanted[:40]!r}; there are {', '.join(shipped())[:200]}, ...")
+    return shipped()[wanted]
 
 
 @cache
-def _imagined() -> Any:
-    """Returns a compiled function that draws programs from the prior, and gives the ink that each puts on the paper."""
-    import equinox as eqx
-    import jax
+def _hand() -> "Hand":
+    """Returns the hand that ships."""
+    from wakesleep.domains.characters.explain import HAND
+    from wakesleep.domains.characters.hand.files import load
 
-    @eqx.filter_jit
-    def imagine(model: Any, keys: Any, c: Any) -> Any:
-        z = jax.vmap(model.prior.sample)(keys, c)
-        return jax.vmap(lambda one: model.evaluator.shade(model.evaluator.draw(one)))(z)
+    return load(HAND)
 
-    return imagine
+
+def _kept(asked: Asked, word: str) -> Drawn:
+    """Returns an explained drawing of the shelf, or refuses another thing."""
+    drawn = asked.shelf.kept(word)
+    if not isinstance(drawn, Drawn):
+        raise Refusal("No drawing is explained yet: draw one first.")
+    return drawn
 
 
 def _count(asked: Asked) -> int:
@@ -161,7 +183,7 @@ DRAWING_PAGE = Page(
     folder=FOLDER,
     scripts=("drawing.js",),
     context=context,
-    answers={"like": like, "more": more},
+    answers={"like": like, "more": more, "styles": styles},
     streams={"explain": explain},
     opens=True,
 )

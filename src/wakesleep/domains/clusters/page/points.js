@@ -125,7 +125,7 @@ for (const name of ["pointerup", "pointercancel"]) plane.addEventListener(name, 
 plane.addEventListener("keydown", (event) => {
   const group = /** @type {Element} */ (event.target).closest("g");
   const ways = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] };
-  const way = ways[/** @type {keyof ways} */ (event.key)];
+  const way = ways[/** @type {keyof typeof ways} */ (event.key)];
   if (!group || !way) return;
   event.preventDefault();
   const j = Number(group.getAttribute("data-point"));

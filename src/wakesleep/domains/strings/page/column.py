@@ -23,12 +23,16 @@ ENDINGS = {
 }  # fmt: skip
 """The endings of the files of exports, by how the name of the export begins."""
 EXAMPLE_VALUES = """ORD-10231
-ORD-10232
-ORD-10240
-ORD-10257
-ORD-10260
+ORD-20240
+ORD-30257
 ORD-1O261
-ORD-10275"""
+ORD-20275
+ORD-48213
+ORD-51877
+ORD-60924"""
+EXAMPLE_NOTE = (
+    "An example: one value has a letter O for a zero. Press 'not this one' beside it, and see the patterns change."
+)
 
 
 class Found(NamedTuple):
@@ -49,7 +53,7 @@ def context(asked: Asked) -> dict[str, Any]:
     """Returns what the page shows at first: the values of a column that was opened, or an example."""
     name = asked.word("column")
     if not asked.word("file"):
-        return {"values": EXAMPLE_VALUES, "name": "", "note": "", "generalities": GENERALITY_NAMES}
+        return {"values": EXAMPLE_VALUES, "name": "", "note": EXAMPLE_NOTE, "generalities": GENERALITY_NAMES}
     from wakesleep.data.tables import read_table
 
     upload = asked.upload()

@@ -24,14 +24,14 @@ const left = new Set();
 
 const said = (/** @type {number | null} */ v) => (v === null ? "" : Number(v.toPrecision(5)).toLocaleString("en"));
 
-/** @param {string} id @param {any[]} series @param {any[]} data @param {any} [more] */
-function chart(id, series, data, more = {}) {
+/** @param {string} id @param {any[]} series @param {any[]} data @param {any} [scales] @param {any} [more] */
+function chart(id, series, data, scales = {}, more = {}) {
   charts[id]?.destroy();
   const place = need(id);
   const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 0.5 }, ticks: { show: false } };
   const dated = data[0].length > 0 && found.labels[0] !== String(data[0][0]) && Math.abs(data[0][0]) > 1e5;
   charts[id] = new uPlot({
-    width: place.clientWidth, height: id === "chart" ? 320 : 200, scales: { x: { time: dated } },
+    width: place.clientWidth, height: id === "chart" ? 320 : 200, scales: { x: { time: dated }, ...scales },
     axes: [axis, { ...axis, size: 64 }], series: [{ label: "time" }, ...series], ...more,
   }, data, place);
 }
@@ -56,12 +56,42 @@ function markChanges(drawn) {
 /** The names of the parts that are ticked. @returns {string[]} */
 const chosen = () => [...need("parts").querySelectorAll("input:checked")].map((box) => box.value);
 
+/** Says how much of the variance the chosen parts explain. @param {string[]} names @param {(number | null)[]} fit */
+function tellShare(names, fit) {
+  /** @type {[number, number][]} */
+  const pairs = found.observed.map((/** @type {number | null} */ v, /** @type {number} */ i) => [v, fit[i]])
+    .filter((/** @type {any} */ pair) => pair[0] !== null && pair[1] !== null);
+  const out = Object.keys(found.parts).filter((name) => !names.includes(name));
+  const mean = pairs.reduce((sum, [v]) => sum + v, 0) / pairs.length;
+  const left = pairs.reduce((sum, [v, f]) => sum + (v - f) ** 2, 0) / pairs.reduce((sum, [v]) => sum + (v - mean) ** 2, 0);
+  const without = out.length ? `Without ${out.join(" and ")}, the fit` : "The fit";
+  const percent = left < 0.001 ? "over 99.9" : (100 * (1 - left)).toFixed(1);
+  const share = left < 1 ? `explains ${percent} % of the variance` : "is worse than the mean of the series";
+  need("share").textContent = names.length ? `${without} ${share}.` : "No part is left in the fit.";
+}
+
+/** The ends of the vertical axis: those of the series and the median, and as much again of the band on either side.
+ * @returns {[number, number]} */
+function heightRange() {
+  const shown = [...found.observed, ...found.ahead.mean].filter((v) => v !== null);
+  const [low, high] = [Math.min(...shown), Math.max(...shown)];
+  const bottom = Math.max(low - (high - low), Math.min(low, ...found.ahead.low));
+  const top = Math.min(high + (high - low), Math.max(high, ...found.ahead.high));
+  const beyond = [];
+  if (Math.min(...found.ahead.low) < bottom) beyond.push(`down to ${said(Math.min(...found.ahead.low))}`);
+  if (Math.max(...found.ahead.high) > top) beyond.push(`up to ${said(Math.max(...found.ahead.high))}`);
+  need("beyond").textContent = beyond.length ? `The 90 % band goes beyond the chart: ${beyond.join(" and ")}.` : "";
+  const margin = 0.03 * (top - bottom || 1);
+  return [bottom - margin, top + margin];
+}
+
 /** Draws the series, the sum of the chosen parts, and the forecast; below it each part about its mean. */
 function draw() {
   const names = chosen();
   const { times, observed, ahead } = found;
   const fit = times.map((/** @type {any} */ _, /** @type {number} */ i) =>
     names.length ? names.reduce((sum, n) => sum + (found.parts[n][i] ?? 0), 0) : null);
+  tellShare(names, fit);
   const none = (/** @type {any[]} */ like) => like.map(() => null);
   const odd = new Set(found.changes.filter((/** @type {any} */ c) => c.what === "outlier").map((/** @type {any} */ c) => c.at));
   const marks = observed.map((/** @type {number | null} */ v, /** @type {number} */ i) => (odd.has(i) ? v : null));
@@ -76,7 +106,7 @@ function draw() {
     { label: "fit", stroke: fitted, width: 2 }, { label: "median", stroke: next, width: 2 },
     { label: "low", stroke: next, width: 0.5 }, { label: "high", stroke: next, width: 0.5 },
     { label: "does not fit", stroke: wrong, width: 0, points: { show: true, size: 9, fill: wrong } },
-  ], data, { bands: [{ series: [5, 4], fill: `${next}33` }], hooks: { draw: [markChanges] } });
+  ], data, { y: { range: heightRange() } }, { bands: [{ series: [5, 4], fill: `${next}33` }], hooks: { draw: [markChanges] } });
   const parts = Object.keys(found.parts);
   const means = parts.map((n) => found.parts[n].reduce((/** @type {number} */ s, /** @type {number} */ v) => s + v, 0) / times.length);
   const spread = Math.max(...observed) - Math.min(...observed.filter((/** @type {number | null} */ v) => v !== null));

@@ -27,7 +27,7 @@ def reason(column: Column, value: str) -> str:
     for find in (_blank, _resemblance, _news):
         if phrase := find(column, value, new):
             return phrase
-    return "no news but the value itself"
+    return "only the value itself is new"
 
 
 def _blank(column: Column, value: str, new: frozenset[str]) -> str:
