@@ -13,7 +13,7 @@ from wakesleep.domains.timeseries.statespace.atoms import Atoms, normalised
 from wakesleep.domains.timeseries.statespace.changes import Change
 from wakesleep.domains.timeseries.statespace.endings import readings
 from wakesleep.domains.timeseries.statespace.filtering import Observed, filter_atoms
-from wakesleep.domains.timeseries.statespace.inference import infer
+from wakesleep.domains.timeseries.statespace.inference import stages
 from wakesleep.domains.timeseries.statespace.library import Library, equal, shipped
 from wakesleep.domains.timeseries.statespace.mixture import Mixture, mixed
 from wakesleep.domains.timeseries.statespace.paths import simulate
@@ -76,7 +76,7 @@ def test_programs_near_the_best_explain_what_the_library_does_not():
 
 def test_what_lies_beyond_the_library_weighs_little_where_the_library_explains():
     values = 100 + np.random.default_rng(0).normal(size=60)
-    found = infer(Observed(np.arange(60.0), values[None]), (False,), shipped("step"), ())
+    *_, found = stages(Observed(np.arange(60.0), values[None]), (False,), shipped("step"), ())
     assert found.posterior.weight[:, -refinement.KEPT_ATOMS :].sum() < 0.05
 
 

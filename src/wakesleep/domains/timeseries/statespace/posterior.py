@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 from jaxtyping import Float
@@ -71,6 +71,14 @@ class Posterior:
     def atoms(self) -> Atoms:
         """Returns the atoms of all groups, in the order of the weights."""
         return joined([g.atoms for g in self.groups])
+
+    @property
+    def leading(self) -> tuple[int, slice]:
+        """Returns the group with the most weight and the places of its atoms."""
+        ends = np.cumsum([0, *(len(g.atoms) for g in self.groups)])
+        places = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        k = int(np.argmax([self.weight[:, here].sum() for here in places]))
+        return k, places[k]
 
     @property
     def knee(self) -> float:
@@ -152,10 +160,14 @@ def compare(
 ) -> Posterior:
     """Returns the posterior over the atoms of groups that were filtered."""
     prior = np.concatenate([g.log_prior for g in groups], axis=1)
-    jacobian = np.array([observed.values[m].sum() if log else 0.0 for m, log in enumerate(logs)])
-    likelihood = np.concatenate([g.filtered.log_likelihood for g in groups], axis=1) - jacobian[:, None]
+    likelihood = np.concatenate([g.filtered.log_likelihood for g in groups], axis=1) - jacobian(observed, logs)
     tempered = prior[: len(logs)] + likelihood * point_worth
     return Posterior(observed, logs, groups, likelihood, _shares(tempered, logs), least, width)
+
+
+def jacobian(observed: Observed, logs: tuple[bool, ...]) -> Float[np.ndarray, "m 1"]:
+    """Returns by how much log p of each form of the values exceeds log p of the values themselves."""
+    return np.array([[values.sum() if log else 0.0] for values, log in zip(observed.values, logs, strict=True)])
 
 
 def _shares(tempered: Float[np.ndarray, "m a"], logs: tuple[bool, ...]) -> Float[np.ndarray, "m a"]:
