@@ -30,7 +30,7 @@ class Library:
         """Returns a part of the library."""
         return Library(self.atoms.take(which), self.log_prior[:, which], self.width)
 
-    def stretched(self, length: float) -> "Library":
+    def stretched(self, length: float | int) -> "Library":
         """Returns the library with seasons as slow for each round as they are, for rounds of another length."""
         slower = STEPS_A_ROUND / length
         walk, memory = self.atoms.season_walk * slower, self.atoms.season_memory**slower
