@@ -14,6 +14,7 @@ from wakesleep.domains.timeseries.records import Record, scale_of
 from wakesleep.paper.figures import timeseries as report
 from wakesleep.paper.forecasts import Split, by_explanation, recent, split
 from wakesleep.paper.results import dump
+from wakesleep.paper.timeseries import _spread
 
 MEASURES = {"rmse": 1.0, "mase": 0.5, "coverage": 0.9}
 
@@ -76,3 +77,21 @@ def test_tables_name_the_best_and_mean_only_whole_series(tmp_path):
     assert "| mean of 1 | **-1.00** | -2.00 |" in table
     assert "| ours | -1.000 | 1.00 | 0.50 | 90% |" in report.TABLES["timeseries"](tmp_path)
     assert "| all | 1 of 1 | 1 of 1 | 1 of 1 |" in report.TABLES["timeseries-recovery"](tmp_path)
+
+
+def test_a_series_that_nothing_explains_is_counted_and_poisons_no_mean():
+    assert _spread(np.array([1.0, -np.inf, 3.0])) == {"bound": 2.0, "bound_error": 0.707, "unexplained": 1}
+    assert _spread(np.full(2, -np.inf)) == {"bound": None, "bound_error": None, "unexplained": 2}
+    assert np.isnan(_spread(np.array([1.0, np.nan]))["bound"])
+
+
+def test_the_table_of_the_archive_says_how_many_series_have_no_program(tmp_path):
+    shared = {"K": 10, "steps": 2, "series": 40, "points": 8, "batch_size": 20, "cpu_seconds": 1.0, "bound": 5.0}
+    rows = [
+        shared | {"algorithm": "MWS", "curve": [[2, 4.0]], "without_program": 9, "unexplained": 0, "bound_5k": 6.0},
+        shared | {"algorithm": "RWS", "curve": [[2, 3.0]], "unexplained": 2, "bound_5k": None},
+    ]
+    (tmp_path / "timeseries-ucr.json").write_text(dump({"rows": rows, "settings": {}, "cpu_seconds": 0.0}))
+    table = report.TABLES["timeseries-ucr"](tmp_path)
+    assert "| MWS | 1 | 1 | 4.0 | 4.0 | 5.0 | 6.0 | 0 | 9 | 1 |" in table
+    assert "| RWS | 1 | 1 | 3.0 | 3.0 | 5.0 |  | 2 |  | 1 |" in table

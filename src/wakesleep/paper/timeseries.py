@@ -149,27 +149,35 @@ def _likelihoods(cell: Row, plan: Plan) -> int:
 
 
 def _final(state: State, data: Observations, k: int, tested: int, shown: int) -> Row:
-    """Returns the bound on every series by the memory where there is one, else by importance samples.
+    """Returns bounds on the first `tested` series from K more proposals each and from 5 K, remembered programs summed.
 
-    These are K for each of the first `tested` series, and 5 K for them again. Series whose memory holds no program of
-    a finite score are counted apart.
+    Rows are drawn at random, so a short run never visits some series and their memories are empty: these are counted,
+    and the bound of the memory alone is the mean over the others.
     """
+    some = jax.tree.map(lambda a: a[:tested], data)
+    memory = None if state.memory is None else jax.tree.map(lambda a: a[:tested], state.memory)
+    known: Memory | bool = memory or False
+    log_p = importance(jax.random.key(7), state.model, some, k, chunk=k, known=known).log_p
+    more = importance(jax.random.key(8), state.model, some, 5 * k, chunk=k, known=known).log_p
+    found = _spread(log_p) | {"bound_5k": _spread(more)["bound"]}
     if state.memory is None:
-        some = jax.tree.map(lambda a: a[:tested], data)
-        log_p = importance(jax.random.key(7), state.model, some, k, chunk=k, known=False).log_p
-        more = importance(jax.random.key(8), state.model, some, 5 * k, chunk=k, known=False).log_p
-        return _spread(log_p) | {"bound_5k": round(float(np.mean(more)), 3)}
+        return found
     summed = np.asarray(jax.nn.logsumexp(state.memory.log_joint, axis=1))
-    every = summed[np.isfinite(summed)]
-    found = jax.tree.map(np.asarray, state.memory)
-    kept = [_shown(found, row) for row in range(min(shown, len(data)))]
-    missing = {"without_program": len(summed) - len(every)}
-    return _spread(every) | missing | ({"shown": kept} if kept else {})
+    remembered = _spread(summed)
+    every = jax.tree.map(np.asarray, state.memory)
+    kept = [_shown(every, row) for row in range(min(shown, len(data)))]
+    found |= {"remembered": remembered["bound"], "without_program": remembered["unexplained"]}
+    return found | ({"shown": kept} if kept else {})
 
 
 def _spread(log_p: np.ndarray) -> Row:
-    error = float(np.std(log_p) / np.sqrt(len(log_p)))
-    return {"bound": round(float(np.mean(log_p)), 3), "bound_error": round(error, 3)}
+    """Returns the mean over the series that some program explains, its standard error, and how many none explains."""
+    possible = log_p[~np.isneginf(log_p)]  # NaN counts as possible, so that it is seen and not hidden
+    if not len(possible):
+        return {"bound": None, "bound_error": None, "unexplained": len(log_p)}
+    error = float(np.std(possible) / np.sqrt(len(possible)))
+    found = {"bound": round(float(np.mean(possible)), 3), "bound_error": round(error, 3)}
+    return found | {"unexplained": len(log_p) - len(possible)}
 
 
 def _shown(memory: Memory, row: int) -> Row:

@@ -13,9 +13,10 @@ from wakesleep.domains.timeseries.statespace.atoms import Atoms, normalised
 from wakesleep.domains.timeseries.statespace.changes import Change
 from wakesleep.domains.timeseries.statespace.endings import readings
 from wakesleep.domains.timeseries.statespace.filtering import Observed, filter_atoms
-from wakesleep.domains.timeseries.statespace.inference import infer
+from wakesleep.domains.timeseries.statespace.inference import stages
 from wakesleep.domains.timeseries.statespace.library import Library, equal, shipped
 from wakesleep.domains.timeseries.statespace.mixture import Mixture, mixed
+from wakesleep.domains.timeseries.statespace.paths import simulate
 from wakesleep.domains.timeseries.statespace.posterior import weigh
 from wakesleep.domains.timeseries.statespace.prior import broad, cyclic
 from wakesleep.domains.timeseries.statespace.seasons import cycle_of
@@ -75,7 +76,7 @@ def test_programs_near_the_best_explain_what_the_library_does_not():
 
 def test_what_lies_beyond_the_library_weighs_little_where_the_library_explains():
     values = 100 + np.random.default_rng(0).normal(size=60)
-    found = infer(Observed(np.arange(60.0), values[None]), (False,), shipped("step"), ())
+    *_, found = stages(Observed(np.arange(60.0), values[None]), (False,), shipped("step"), ())
     assert found.posterior.weight[:, -refinement.KEPT_ATOMS :].sum() < 0.05
 
 
@@ -116,6 +117,20 @@ def test_the_width_of_a_library_scales_what_is_predicted():
     one, half = (Library(atoms, np.zeros((2, 1)), w) for w in (1.0, 0.5))
     wide, narrow = (weigh(observed, (False,), lib, ()).predict(np.array([40.0])) for lib in (one, half))
     assert narrow.scale[0, 0] == pytest.approx(wide.scale[0, 0] / 2)
+
+
+def test_the_upper_band_of_an_integrated_walk_of_logarithms_does_not_explode():
+    rng = np.random.default_rng(2)
+    logs = 8 + np.cumsum(np.cumsum(rng.normal(0, 0.04, 60)))
+    atoms = normalised(Atoms(*(np.full(1, v) for v in (0.05, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0))))
+    values, ahead = np.exp(logs), 60.0 + np.arange(18)
+    bent = weigh(Observed(np.arange(60.0), np.stack([values, logs])), (False, True), equal(atoms), ())
+    plain = weigh(Observed(np.arange(60.0), logs[None]), (True,), equal(atoms), ())
+    assert plain.predict(ahead).quantile(0.95)[-1] > 100 * values.max()
+    assert bent.predict(ahead).quantile(0.95)[-1] < 10 * values.max()
+    assert bent.log_likelihood[1, 0] == pytest.approx(plain.log_likelihood[0, 0])
+    drawn = simulate(bent, ahead, 4000, rng)
+    np.testing.assert_allclose(np.quantile(drawn, 0.95, axis=0)[-1], bent.predict(ahead).quantile(0.95)[-1], rtol=0.1)
 
 
 def test_a_combination_is_the_mean_of_the_densities_and_is_named(monkeypatch):

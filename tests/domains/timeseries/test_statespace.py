@@ -148,3 +148,20 @@ def test_quantiles_and_densities_of_a_mixture_are_those_of_its_members():
         assert below == pytest.approx(probability, abs=1e-4)
     only_logs = Mixture(np.ones(1), np.zeros((1, 1)), np.ones((1, 1)), np.ones(1, bool), 9.0)
     assert only_logs.log_density(np.array([-1.0]))[0] == -np.inf
+
+
+def test_a_bent_logarithm_is_a_density_whose_quantiles_and_draws_agree_with_it():
+    knee, member = np.log(3.0), stats.t(9.0, 0.9, 0.5)
+    bent = Mixture(np.ones(1), np.full((1, 1), 0.9), np.full((1, 1), 0.5), np.ones(1, bool), 9.0, knee=knee)
+    seen = lambda v: np.log(v) if v <= 3.0 else knee + v / 3.0 - 1  # noqa: E731
+    for probability in (0.05, 0.5, 0.9, 0.99):
+        (q,) = bent.quantile(probability)
+        assert member.cdf(seen(q)) == pytest.approx(probability, abs=1e-4)
+    grid = np.geomspace(1e-3, 40.0, 20_001)
+    density = np.exp([bent.log_density(np.array([v]))[0] for v in grid])
+    strips = (density[1:] + density[:-1]) / 2 * np.diff(grid)
+    below = member.cdf(seen(1e-3)) + np.concatenate([[0.0], np.cumsum(strips)])
+    for v in (1.0, 2.9, 3.1, 8.0):
+        assert np.interp(v, grid, below) == pytest.approx(member.cdf(seen(v)), abs=1e-4)
+    drawn = bent.draw(np.random.default_rng(0), 20_000)[0]
+    np.testing.assert_allclose(np.quantile(drawn, (0.5, 0.95)), [bent.quantile(q)[0] for q in (0.5, 0.95)], rtol=0.03)

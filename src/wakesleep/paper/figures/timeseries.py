@@ -97,10 +97,19 @@ def table_archive(folder: Path) -> str:
         spread = f" ({min(each):.1f} to {max(each):.1f})" if len(each) > 1 else ""
         visits = mine[0]["steps"] * mine[0]["batch_size"] / mine[0]["series"]
         first = f"{np.mean([first_visits(r) for r in mine]):.1f}"
-        cost = f"{np.mean([r['cpu_seconds'] for r in mine]):.0f}"
-        lines.append([name, str(len(mine)), f"{visits:g}", first, f"{np.mean(each):.1f}{spread}", cost])
-    size = f"{table['rows'][0]['series']:,} series of {table['rows'][0]['points']} points, K = {table['rows'][0]['K']}"
-    return markdown([size, "seeds", "visits", "bound, first visit", "bound, last visit", "CPU s a seed"], lines)
+        after = [_mean_of(mine, key, ".1f") for key in ("bound", "bound_5k")]
+        counts = [_mean_of(mine, key, ".0f") for key in ("unexplained", "without_program", "cpu_seconds")]
+        lines.append([name, str(len(mine)), f"{visits:g}", first, f"{np.mean(each):.1f}{spread}", *after, *counts])
+    row = table["rows"][0]
+    size, k = f"{row['series']:,} series of {row['points']} points, K = {row['K']}", row["K"]
+    bounds = ["bound, first visit", "bound, last visit", f"{k} more proposals", f"{5 * k} more"]
+    return markdown([size, "seeds", "visits", *bounds, "unexplained", "never visited", "CPU s a seed"], lines)
+
+
+def _mean_of(rows: list[Row], key: str, form: str) -> str:
+    """Returns the mean of a number over the seeds that have it, as text."""
+    there = [r[key] for r in rows if r.get(key) is not None]
+    return f"{np.mean(there):{form}}" if there else ""
 
 
 def first_visits(row: Row) -> float:

@@ -124,11 +124,14 @@ class Explained:
 
     def outliers(self) -> pl.DataFrame:
         """Returns a row for each outlier: `time`, `value` and `expected`."""
-        indices = [c.place for c in self.changes if c.kind == "outlier"]
-        positions = self.posterior.observed.positions[indices]
+        positions = np.array(self.changed("outlier"))
         where = np.searchsorted(self.parts.positions, positions)
         columns = {"value": self.observed_values()[where], "expected": self.parts.fit[where]}
         return pl.DataFrame({"time": self._times(positions)} | columns)
+
+    def changed(self, kind: str) -> tuple[float, ...]:
+        """Returns the positions of changes of a kind: outlier, shift or bend."""
+        return tuple(float(self.posterior.observed.positions[c.place]) for c in self.changes if c.kind == kind)
 
     def _times(self, positions: Float[np.ndarray, "k"]) -> np.ndarray:
         """Returns times as a Polars column takes them: numbers, or dates in milliseconds."""

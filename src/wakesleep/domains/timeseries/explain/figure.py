@@ -3,19 +3,24 @@
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import MaxNLocator
 
 from wakesleep.domains.figures import plain, save
-from wakesleep.domains.timeseries.explain.explained import BAND_PERCENT, Explained
+from wakesleep.domains.timeseries.explain.explained import BAND_PERCENT
 from wakesleep.domains.timeseries.explain.findings import HIGH, LOW, Finished
+from wakesleep.domains.timeseries.reading.series import Series
 
 OBSERVED_COLOUR, AHEAD_COLOUR, PART_COLOUR, CHANGE_COLOUR = "#1b6ca8", "#dc6a12", "#495057", "#c2255c"
 MOST_SERIES_DRAWN, SENTENCE_CHARACTERS, MOST_LINES = 6, 125, 7
 MOST_TICKS = 9
+LEAST_DRAWN_SHARE = 0.01
+"""A season or an echo that makes less than this share of the variance has no panel."""
+MOST_ROUNDS_DRAWN = 12
+"""Of a season with more rounds the latest are drawn, so that its shape can be seen."""
 
 
 def draw_series(found: Sequence[Finished], path: Path) -> Path:
@@ -28,8 +33,9 @@ def draw_series(found: Sequence[Finished], path: Path) -> Path:
 
 
 def _draw(figure: SubFigure, f: Finished) -> None:
-    names = [n for n in f.explained.parts.parts.names if n in f.parts.columns]
-    lines = [line for s in f.sentences for line in textwrap.wrap(s, SENTENCE_CHARACTERS)][:MOST_LINES]
+    names = _shown_parts(f)
+    whole = [s.replace(" %", "\N{NO-BREAK SPACE}%") for s in f.sentences]
+    lines = [line for s in whole for line in textwrap.wrap(s, SENTENCE_CHARACTERS)][:MOST_LINES]
     top = 0.9 - 0.032 * len(lines)
     grid = figure.add_gridspec(2, len(names), height_ratios=(1.6, 1), hspace=0.45, wspace=0.3, top=top, right=0.86)
     _whole(figure.add_subplot(grid[0, :]), f)
@@ -37,6 +43,13 @@ def _draw(figure: SubFigure, f: Finished) -> None:
     figure.text(0.06, 0.945, "\n".join(lines), fontsize=8, va="top")
     for column, name in enumerate(names):
         _part(figure.add_subplot(grid[1, column]), f, name)
+
+
+def _shown_parts(f: Finished) -> list[str]:
+    """Returns the parts that have a panel: the trend, and what makes enough of the variance."""
+    names = [n for n in f.explained.parts.parts.names if n in f.parts.columns]
+    least = LEAST_DRAWN_SHARE * np.nanvar(f.explained.observed_values())
+    return [n for n in names if n == "trend" or f.parts[n].to_numpy().var() >= least]
 
 
 def _whole(axis: Axes, f: Finished) -> None:
@@ -55,7 +68,7 @@ def _whole(axis: Axes, f: Finished) -> None:
     axis.plot(t[out], seen[out], ls="", marker="o", mfc="none", mec=CHANGE_COLOUR, ms=7)
     axis.set_xlim(t[0], future[-1])
     plain(axis)
-    ticks(axis, e, float(future[-1]))
+    ticks(axis, e.series, float(t[0]), float(future[-1]))
     _legend(axis, f)
 
 
@@ -75,25 +88,31 @@ def _legend(axis: Axes, f: Finished) -> None:
 
 
 def _part(axis: Axes, f: Finished, name: str) -> None:
-    t, frame = f.explained.parts.positions, f.parts
-    low, high = (frame[f"{name}-{side}-{BAND_PERCENT}"].to_numpy() for side in ("lo", "hi"))
-    axis.fill_between(t, low, high, color=PART_COLOUR, alpha=0.18, lw=0)
-    axis.plot(t, frame[name].to_numpy(), color=PART_COLOUR, lw=0.9)
-    axis.set_title(name, fontsize=8, loc="left")
+    e, frame = f.explained, f.parts
+    t, title, start = e.parts.positions, name, 0
+    if name.startswith("season"):
+        length = float(name.removeprefix("season "))
+        title = f"season of {length * e.series.clock.units_a_step:g} {e.series.unit}s"
+        start = int(np.searchsorted(t, t[-1] - MOST_ROUNDS_DRAWN * length))
+        title += f", the latest {MOST_ROUNDS_DRAWN} rounds" * bool(start)
+    low, high = (frame[f"{name}-{side}-{BAND_PERCENT}"].to_numpy()[start:] for side in ("lo", "hi"))
+    axis.fill_between(t[start:], low, high, color=PART_COLOUR, alpha=0.18, lw=0)
+    axis.plot(t[start:], frame[name].to_numpy()[start:], color=PART_COLOUR, lw=0.9)
+    axis.set_title(title, fontsize=8, loc="left")
     plain(axis)
     axis.tick_params(labelsize=7)
-    ticks(axis, f.explained, float(t[-1]), most=4)
+    ticks(axis, e.series, float(t[start]), float(t[-1]), most=4)
 
 
-def ticks(axis: Axes, e: Explained, last: float, most: int = MOST_TICKS) -> None:
-    """Puts the ticks of a calendar on whole years, or whole months or days where there are few."""
-    if e.series.times is None:
-        axis.locator_params(axis="x", nbins=most)
-        labels: list[Any] = [e.series.label(p) for p in axis.get_xticks()]
-        inside = [(p, w) for p, w in zip(axis.get_xticks(), labels, strict=True) if e.parts.positions[0] <= p <= last]
-        axis.set_xticks([p for p, _ in inside], [w for _, w in inside])
+def ticks(axis: Axes, series: Series, start: float, last: float, most: int = MOST_TICKS) -> None:
+    """Puts ticks on round times: whole years, or whole months or days where there are few, or plain numbers."""
+    first, end = series.time_at(np.array([start, last]))
+    if series.times is None:
+        round_times = MaxNLocator(most).tick_values(first, end)
+        inside = round_times[(round_times >= first) & (round_times <= end)]
+        axis.set_xticks(series.clock.position_of(inside), [f"{time:.6g}" for time in inside])
         return
-    first, end = e.series.time_at(np.array([e.parts.positions[0], last])).astype("datetime64[s]")
+    first, end = first.astype("datetime64[s]"), end.astype("datetime64[s]")
     for letter, steps in (
         ("Y", (1, 2, 5, 10, 20, 50, 100)),
         ("M", (1, 2, 3, 6)),
@@ -103,7 +122,7 @@ def ticks(axis: Axes, e: Explained, last: float, most: int = MOST_TICKS) -> None
         for step in steps:
             marks = _marks(first, end, letter, step)
             if 2 <= len(marks) <= most:
-                where = e.series.clock.position_of(marks.astype("datetime64[s]"))
+                where = series.clock.position_of(marks.astype("datetime64[s]"))
                 words = [str(m).replace("T", " ") for m in marks.astype(f"datetime64[{letter}]")]
                 axis.set_xticks(where, words)
                 return

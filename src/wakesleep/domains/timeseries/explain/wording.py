@@ -38,7 +38,7 @@ def sentences(e: Explained) -> list[str]:
     return list(dict.fromkeys([*said, _noise(f)]))
 
 
-def plain(number: float) -> str:
+def plain(number: float | int) -> str:
     """Returns a number with three significant digits and no exponent."""
     if not np.isfinite(number):
         return "very much"
@@ -92,7 +92,8 @@ def _season(e: Explained, f: Facts, s: SeasonFact) -> str:
     """Returns a season in words: probability, share of the variance, highest and lowest, and how it changes."""
     named = SEASON_NAMES.get((e.series.unit, int(s.length))) if e.series.clock.every == 1 else None
     calendar = s.length in e.series.seasons
-    other = f"A season of {s.length:g} steps" if calendar else f"A cycle of about {plain(s.length)} {e.series.unit}s"
+    cycle = f"A cycle of about {plain(s.length * e.series.clock.units_a_step)} {e.series.unit}s"
+    other = f"A season of {s.length:g} steps" if calendar else cycle
     name = f"A {named} season" if named else other
     when = [f"{word} {_phase(e, i, s.length)} ({sign}{_change(size, f.log)})" for word, i, size, sign in (
         ("highest", s.high, s.high_effect, "+" if s.high_effect > 0 else "-"),

@@ -13,7 +13,7 @@ from wakesleep.domains.figures import plain, save
 from wakesleep.domains.timeseries.forecasting.forecasts import Forecast
 from wakesleep.domains.timeseries.reading.series import Series
 
-OBSERVED_COLOUR, AHEAD_COLOUR = "#1b6ca8", "#dc6a12"
+OBSERVED_COLOUR, AHEAD_COLOUR, CHANGE_COLOUR = "#1b6ca8", "#dc6a12", "#c2255c"
 MOST_SERIES_DRAWN = 6
 LIGHTEST_SHADE, DARKEST_SHADE = 0.15, 0.45
 SHOWN_HORIZONS = 6
@@ -44,6 +44,7 @@ def _panel(axis: Axes, f: Forecast) -> None:
         low, high = (ahead[f"{side}-{level}"].to_numpy() for side in ("lo", "hi"))
         axis.fill_between(future, low, high, color=AHEAD_COLOUR, alpha=shade, lw=0, label=f"{level} % band")
     axis.plot(future, ahead["mean"].to_numpy(), color=AHEAD_COLOUR, lw=1.3, label="forecast")
+    _mark(axis, f, place, float(series.positions[kept][0]))
     axis.set_title(f.series.name, fontsize=9, loc="left")
     plain(axis)
     if np.asarray(future).dtype.kind == "M":
@@ -51,6 +52,18 @@ def _panel(axis: Axes, f: Forecast) -> None:
         axis.xaxis.set_major_locator(ticks)
         axis.xaxis.set_major_formatter(ConciseDateFormatter(ticks))
     axis.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+
+
+def _mark(axis: Axes, f: Forecast, place: Any, start: float) -> None:
+    """Rings the outliers, and draws a line before each shift of the level, from a position on."""
+    out = np.array([p for p in f.outliers if p >= start])
+    if len(out):
+        values = f.series.values[np.searchsorted(f.series.positions, out)]
+        ring = {"ls": "", "marker": "o", "mfc": "none", "mec": CHANGE_COLOUR, "ms": 7}
+        axis.plot(place(out), values, **ring, label="outlier")
+    for i, position in enumerate(p for p in f.shifts if p >= start):
+        at = place(np.array([position]))[0]
+        axis.axvline(at, color=CHANGE_COLOUR, lw=0.9, ls="--", label="" if i else "shift")
 
 
 def _places(series: Series, steps: int) -> Any:

@@ -22,6 +22,10 @@ class Forecast(NamedTuple):
     series: Series
     sentences: tuple[str, ...]
     ahead: pl.DataFrame
+    outliers: tuple[float, ...] = ()
+    """Positions of the values that do not fit."""
+    shifts: tuple[float, ...] = ()
+    """Positions of the first value after each shift of the level."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,8 @@ def forecast_all(
             refused.append(str(why))
             continue
         ahead = explained.forecast(horizon=steps, levels=tuple(levels), combine=combine)
-        found.append(Forecast(series, tuple(explained.sentences()), ahead))
+        marks = (explained.changed(kind) for kind in ("outlier", "shift"))
+        found.append(Forecast(series, tuple(explained.sentences()), ahead, *marks))
     if not found:
         raise Refusal(refused[0])
     return Forecasts(tuple(found), tuple(refused))

@@ -34,6 +34,11 @@ class Clock:
     day: int = 1
     """The day of the month that months, quarters and years stand for; 31 is the last of each."""
 
+    @property
+    def units_a_step(self) -> float | int:
+        """Returns how many units of the calendar a step has, and 1 where times are numbers."""
+        return 1 if self.unit == "step" else self.every
+
     def time_at(self, positions: Positions) -> Times:
         """Returns the times of positions: datetime64[s], or floats where times are numbers."""
         p = np.asarray(positions, float)

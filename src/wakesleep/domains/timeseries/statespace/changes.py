@@ -4,7 +4,6 @@ For a candidate with prior variance V that later values know with score r and in
 gains, exactly, -n/2 log(1 - r^2 / ((N + 1/V) S)) - 1/2 log(1 + V N), and pays the log-probability of the change.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,7 +13,7 @@ from jaxtyping import Float
 
 from wakesleep.domains.timeseries.statespace.atoms import Atoms
 from wakesleep.domains.timeseries.statespace.filtering import Clock, Observed, Rows, filter_atoms
-from wakesleep.domains.timeseries.statespace.posterior import Group, Posterior
+from wakesleep.domains.timeseries.statespace.posterior import Group, Posterior, jacobian
 from wakesleep.domains.timeseries.statespace.seasons import Season
 from wakesleep.domains.timeseries.statespace.smoothing import Later, before, carry, forward
 from wakesleep.domains.timeseries.statespace.transition import LEVEL, SLOPE
@@ -57,10 +56,10 @@ def search(posterior: Posterior) -> tuple[Observed, tuple[Change, ...]]:
     if len(observed.positions) < FEWEST_POINTS_FOR_CHANGES:
         return observed, ()
     group, atoms = candidates(posterior)
-    jacobian = np.array([observed.values[m].sum() * log for m, log in enumerate(posterior.logs)])[:, None]
+    more = jacobian(observed, posterior.logs)
     for _ in range(MOST_ROUNDS if len(observed.positions) <= FEWER_ROUNDS_POINTS else MOST_ROUNDS // 3):
         filtered = filter_atoms(atoms, observed, group.seasons)
-        evidence = filtered.log_likelihood - jacobian
+        evidence = filtered.log_likelihood - more
         gains = weigh_changes(atoms, observed, group.seasons, filtered.squares)
         found = _best(gains, evidence, observed, taken)
         if not found:
@@ -73,16 +72,13 @@ def search(posterior: Posterior) -> tuple[Observed, tuple[Change, ...]]:
 
 def candidates(posterior: Posterior) -> tuple[Group, Atoms]:
     """Returns the group of atoms with the most weight and, of each structure of trend in it, the likeliest atom."""
-    starts = np.cumsum([0, *(len(g.atoms) for g in posterior.groups)])
-    weights = [posterior.weight[:, a:b].sum() for a, b in itertools.pairwise(starts)]
-    k = int(np.argmax(weights))
+    k, places = posterior.leading
     group = posterior.groups[k]
-    score = posterior.log_likelihood[:, starts[k] : starts[k + 1]].max(axis=0)
+    score = posterior.log_likelihood[:, places].max(axis=0)
     atoms = group.atoms
     structure = 4 * (atoms.level_walk > 0.02) + 2 * atoms.sloped + atoms.echoing
-    best = [
-        places[np.argmax(score[places])] for s in np.unique(structure) if len(places := np.flatnonzero(structure == s))
-    ]
+    alike = [np.flatnonzero(structure == s) for s in np.unique(structure)]
+    best = [some[np.argmax(score[some])] for some in alike]
     best.sort(key=lambda i: -score[i])
     return group, atoms.take(np.array(best[:CANDIDATE_ATOMS]))
 

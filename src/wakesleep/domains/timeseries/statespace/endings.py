@@ -11,7 +11,7 @@ import numpy as np
 
 from wakesleep.domains.timeseries.statespace.changes import Change, apply, candidates
 from wakesleep.domains.timeseries.statespace.filtering import Observed, filter_atoms
-from wakesleep.domains.timeseries.statespace.posterior import Posterior
+from wakesleep.domains.timeseries.statespace.posterior import Posterior, jacobian
 
 LAST_VALUES = 3
 LEAST_PROBABILITY = 0.03
@@ -35,7 +35,7 @@ def readings(posterior: Posterior, changes: tuple[Change, ...]) -> list[Reading]
     late = [c for c in changes if c.kind == "outlier" and c.place >= n - LAST_VALUES]
     others = [c for c in changes if c not in late]
     group, atoms = candidates(posterior)
-    jacobian = np.array([posterior.observed.values[m].sum() * log for m, log in enumerate(posterior.logs)])[:, None]
+    more = jacobian(posterior.observed, posterior.logs)
     found = []
     for kinds in itertools.product(("outlier", "shift"), repeat=len(late)):
         these = sorted([*others, *(Change(kind, c.place) for kind, c in zip(kinds, late, strict=True))], key=_place)
@@ -44,7 +44,7 @@ def readings(posterior: Posterior, changes: tuple[Change, ...]) -> list[Reading]
             observed = apply(observed, change)
         evidence = 0.0
         if late:
-            every = filter_atoms(atoms, observed, group.seasons).log_likelihood - jacobian
+            every = filter_atoms(atoms, observed, group.seasons).log_likelihood - more
             evidence = float(np.logaddexp.reduce(every, axis=None))
         found.append((evidence, observed, tuple(these)))
     best = max(e for e, _, _ in found)

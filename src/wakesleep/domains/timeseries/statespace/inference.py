@@ -42,20 +42,6 @@ class Inferred:
         return rng.permutation(np.concatenate(drawn)) if len(every) > 1 else drawn[0]
 
 
-def infer(
-    observed: Observed,
-    logs: tuple[bool, ...],
-    library: Library,
-    lengths: Sequence[float | int],
-    least: float = -np.inf,
-    beside: Sequence[tuple[tuple[Season, ...], Library]] = (),
-    beyond: bool = True,
-) -> Inferred:
-    """Returns the programs of a series with the changes it asks for: those of the library and, beyond it, near them."""
-    *_, last = stages(observed, logs, library, lengths, least, beside, beyond)
-    return last
-
-
 def stages(
     observed: Observed,
     logs: tuple[bool, ...],
@@ -65,7 +51,8 @@ def stages(
     beside: Sequence[tuple[tuple[Season, ...], Library]] = (),
     beyond: bool = True,
 ) -> Iterator[Inferred]:
-    """Yields the programs of the library, without changes, and then what `infer` returns."""
+    """Yields the programs of the library, then the answer: with the changes that the series asks for, and programs
+    near the best where `beyond`."""
     first = weigh(observed, logs, library, lengths, least, beside=beside)
     yield Inferred(first, ())
     _, changes = search(first)

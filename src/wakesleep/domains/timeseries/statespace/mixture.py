@@ -1,4 +1,8 @@
-"""A mixture of Student distributions of the values or of their logarithms, at each of several times."""
+"""A mixture of Student distributions of the values or of their logarithms, at each of several times.
+
+Logarithms may be bent: g(y) = log y up to the knee c, and log c + y / c - 1 above it. Values up to the knee have the
+same likelihood as under logarithms, but what grows past it goes on as a straight line, not as an exponential.
+"""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +15,7 @@ from wakesleep.domains.timeseries.statespace.student import student_cdf
 
 TABLE_SIZE, TAIL_END, TABLE_END = 4001, 8.0, 1e6
 QUANTILE_BISECTIONS = 44
-LARGEST_LOG = 600.0
+LARGEST_LOG, LEAST_LOG = 600.0, -745.0
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,8 @@ class Mixture:
     freedom: float
     least: float = -np.inf
     """Values below are impossible: quantiles are cut there."""
+    knee: float = np.inf
+    """The logarithm above which logarithms are bent."""
 
     def log_density(self, values: Float[np.ndarray, "h"]) -> Float[np.ndarray, "h"]:
         """Returns the log of the density at a value for each time."""
@@ -70,12 +76,21 @@ class Mixture:
             return values[:, None], np.zeros(1)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(values > 0, np.log(values), -np.inf)
-        return np.where(self.log, logs[:, None], values[:, None]), np.where(
-            self.log, np.maximum(logs, -700)[:, None], 0.0
-        )
+        bent = logs
+        if np.isfinite(self.knee):
+            bent = np.where(logs > self.knee, self.knee + values * np.exp(-self.knee) - 1, logs)
+        jacobian = np.clip(logs, LEAST_LOG, self.knee)
+        return np.where(self.log, bent[:, None], values[:, None]), np.where(self.log, jacobian[:, None], 0.0)
 
     def _back(self, seen: np.ndarray) -> np.ndarray:
-        return np.where(self.log, np.exp(np.minimum(seen, LARGEST_LOG) * self.log), seen)
+        return np.where(self.log, unbent(seen * self.log, self.knee), seen)
+
+
+def unbent(seen: np.ndarray, knee: float) -> np.ndarray:
+    """Returns the values whose logarithms, bent at the knee, are given."""
+    if not np.isfinite(knee):
+        return np.exp(np.minimum(seen, LARGEST_LOG))
+    return np.exp(np.minimum(seen, knee)) + np.exp(knee) * np.maximum(seen - knee, 0.0)
 
 
 def mixed(parts: Sequence[tuple[float, Mixture]]) -> Mixture:

@@ -5,7 +5,7 @@ from jaxtyping import Float
 
 from wakesleep.domains.timeseries.statespace.atoms import Atoms, joined
 from wakesleep.domains.timeseries.statespace.filtering import Clock, Rows
-from wakesleep.domains.timeseries.statespace.mixture import LARGEST_LOG
+from wakesleep.domains.timeseries.statespace.mixture import unbent
 from wakesleep.domains.timeseries.statespace.posterior import Group, Posterior
 from wakesleep.domains.timeseries.statespace.transition import ECHO, LEVEL, SEASON, SLOPE, Transition
 
@@ -25,7 +25,7 @@ def simulate(
         if len(mine):
             out[mine] = _futures(posterior, group, m[mine], member[mine] - starts[k], positions, rng)
     logs = np.array(posterior.logs)[m]
-    out[logs] = np.exp(np.minimum(out[logs], LARGEST_LOG))
+    out[logs] = unbent(out[logs], posterior.knee)
     return np.maximum(out, posterior.least)
 
 

@@ -4,8 +4,6 @@ A library of some hundred atoms has few that combine a rare season with a rare s
 others are proposed, with numbers moved and parts exchanged for those of the library, and the best are kept.
 """
 
-import itertools
-
 import numpy as np
 
 from wakesleep.domains.timeseries.statespace.atoms import Atoms, joined
@@ -17,6 +15,7 @@ from wakesleep.domains.timeseries.statespace.posterior import (
     Posterior,
     compare,
     filtered_group,
+    jacobian,
 )
 from wakesleep.domains.timeseries.statespace.prior import moved
 
@@ -32,9 +31,7 @@ SEED = 0
 
 def refine(posterior: Posterior) -> Posterior:
     """Returns the posterior with programs near the best ones of its leading group of atoms."""
-    starts = np.cumsum([0, *(len(g.atoms) for g in posterior.groups)])
-    weights = [posterior.weight[:, a:b].sum() for a, b in itertools.pairwise(starts)]
-    k = int(np.argmax(weights))
+    k, _ = posterior.leading
     group = posterior.groups[k]
     found = _search(group, posterior)
     prior = np.full((2, len(found)), np.log(REFINED_SHARE / (2 * len(found))))
@@ -48,8 +45,8 @@ def _search(group: Group, posterior: Posterior) -> Atoms:
     """Returns the best atoms that some rounds of proposals find."""
     rng = np.random.default_rng(SEED)
     observed = _screened(posterior.observed)
-    jacobian = np.array([observed.values[m].sum() * log for m, log in enumerate(posterior.logs)])[:, None]
-    score = lambda atoms: (filter_atoms(atoms, observed, group.seasons).log_likelihood - jacobian).max(axis=0)  # noqa: E731
+    more = jacobian(observed, posterior.logs)
+    score = lambda atoms: (filter_atoms(atoms, observed, group.seasons).log_likelihood - more).max(axis=0)  # noqa: E731
     best = group.atoms.take(np.argsort(-group.filtered.log_likelihood.max(axis=0))[:KEPT_ATOMS])
     scores = score(best)
     for _ in range(ROUNDS):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from wakesleep.domains.timeseries.statespace.filtering import Observed
-from wakesleep.domains.timeseries.statespace.inference import infer
+from wakesleep.domains.timeseries.statespace.inference import stages
 from wakesleep.domains.timeseries.statespace.library import Library
 from wakesleep.domains.timeseries.statespace.m3 import Competitor
 from wakesleep.domains.timeseries.statespace.mixture import Mixture
@@ -57,7 +57,7 @@ def foreseen(library: Library, one: Competitor, season: int, back: int) -> Fores
     seen, logs = forms(past)
     least = 0.0 if past.min() >= 0 else -np.inf
     lengths = (season,) * (season > 1)
-    found = infer(Observed(np.arange(float(end)), seen), logs, library, lengths, least, beyond=False)
+    *_, found = stages(Observed(np.arange(float(end)), seen), logs, library, lengths, least, beyond=False)
     scale = float(np.abs(past[season:] - past[:-season]).mean())
     return Foreseen(found.predict(end + np.arange(float(horizon))), future, scale)
 
