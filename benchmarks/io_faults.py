@@ -128,6 +128,7 @@ class Lives:
         self.survived += code == 0
         said = self.said()
         if code not in (0, 2) or "Traceback" in said:
+            shutil.copy(self.log, self.work / f"lost-{point.life}-{point.call}-{point.code}.log")
             return f"ended with {code}: {lives.gist(said)}"
         again = self.live("resume" if (self.path / "config.json").exists() else "train")
         if again:

@@ -125,7 +125,7 @@ def test_a_sheet_that_repeats_one_long_text_is_refused(tmp_path):
 def test_a_parquet_file_that_repeats_one_long_text_is_streamed_in_small_parts(tmp_path):
     path, text = tmp_path / "t.parquet", "x" * 1_000_000
     pl.DataFrame({"a": [text] * 300}).write_parquet(path)
-    assert path.stat().st_size < 1_000_000
+    assert path.stat().st_size < 300 * len(text) // 30
     sizes = [sum(map(len, c.values)) for (c,) in stream_columns(path)]
     assert sum(sizes) == 300 * len(text)
     assert max(sizes) <= 4 * limits.CHUNK_CHARACTERS

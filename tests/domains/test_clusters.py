@@ -9,7 +9,7 @@ from wakesleep.domains.clusters.data import load, read
 from wakesleep.domains.clusters.domain import DOMAIN
 from wakesleep.domains.clusters.evaluator import GaussianClusters
 from wakesleep.domains.clusters.language import ABSENT, RestaurantPrior, partitions
-from wakesleep.domains.clusters.networks import LabelTable
+from wakesleep.domains.clusters.networks import Encoded, LabelTable
 from wakesleep.domains.clusters.show import show
 from wakesleep.errors import Refusal
 
@@ -115,6 +115,15 @@ def test_recognition_sums_to_one_and_samples_what_it_scores():
     for program, expected in zip(programs, np.exp(log_r), strict=True):
         found = float(jnp.mean(jnp.all(z == program[None, :], axis=1)))
         assert abs(found - expected) < 5 * np.sqrt(expected / draws) + 1e-4
+
+
+def test_recognition_samples_what_it_scores_however_likely_a_label_is_that_is_not_allowed():
+    network = LabelTable(jax.random.key(0), points=4)
+    table = jnp.full((4, 4), -500.0).at[:, 3].set(500.0).at[:, 1].set(0.0)
+    h = Encoded(table, jnp.asarray(4))
+    draws = jax.vmap(lambda key: network.sample(key, h))(jax.random.split(jax.random.key(1), 50))
+    assert np.array_equal(draws, np.tile([0, 1, 1, 1], (50, 1)))  # label 3 is the likeliest, and never the next
+    assert float(network.log_prob(draws[0], h)) == pytest.approx(0.0)
 
 
 def test_recognition_of_a_smaller_group_labels_only_its_points():

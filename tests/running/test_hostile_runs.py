@@ -4,10 +4,12 @@ import json
 import shutil
 import sys
 
+import numpy as np
 import pytest
 
 from benchmarks.hostile_runs import KINDS, make_outside, snapshot
 from wakesleep.cli import app as cli
+from wakesleep.data import memmap
 from wakesleep.running import run as runs
 
 TINY = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "2", "--memory-size", "2", "--proposals", "2"]
@@ -80,6 +82,38 @@ def test_a_run_that_diverges_ends_with_a_sentence_and_a_code(whole, wakesleep, t
     assert "Traceback" not in said
     (sentence,) = [s for s in said.splitlines() if s.startswith("wakesleep: ")]
     assert "take a smaller learning rate" in sentence
+
+
+NO_SUCCESS = {
+    "a learning rate of 100": (
+        ["clusters", "--steps", "60", "--learning-rate", "100"], "is written, but training has diverged: the bound fell"
+    ),
+    "automata at 1e30": (
+        ["automata", "--steps", "12", "--learning-rate", "1e30", "--set", "observations=4", "--set", "height=4",
+         "--set", "width=6", "--set", "recognition=counts"],
+        "is written, but training has diverged: the bound fell",
+    ),
+    "infinite data": (["clusters", "--steps", "60"], "has a value that is not a finite number"),
+    "a store of infinite data": (["clusters", "--steps", "60"], "The gradient of evaluator was NaN or infinite"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", NO_SUCCESS)
+def test_no_real_run_that_fails_ends_as_a_success(whole, wakesleep, tmp_path, kind):
+    words, sentence = NO_SUCCESS[kind]
+    data = whole.parent / "points.csv"
+    if kind == "infinite data":
+        data = tmp_path / "points.csv"
+        data.write_text("group,x,y\n0,1,2\n0,inf,1\n1,2,inf\n1,1,1\n")
+    if kind == "a store of infinite data":
+        pieces = [{"x": np.full((4, 3, 2), np.inf, np.float32), "c": np.full(4, 3, np.int32)}]
+        memmap.write(data := tmp_path / "store", pieces, {"domain": "clusters"})
+    given = ["--set", f"data={data}", "--set", "width=4"] if "clusters" in words else []
+    small = ["--batch-size", "2", "--memory-size", "2", "--proposals", "2", "--checkpoint-every", "6"]
+    code, _, said = wakesleep("train", *words, *small, *given, "-o", tmp_path / "run")
+    assert code == 2
+    assert "Traceback" not in said
+    assert sentence in " ".join(said.split())
 
 
 def test_a_run_whose_bound_fell_without_end_does_not_end_as_a_success(whole, wakesleep, tmp_path):

@@ -9,34 +9,70 @@ import pytest
 
 from wakesleep.running.quiet import QuietThreads
 
+NO_SPACE = OSError(28, "No space left on device")
 
-def fail(error):
-    def run():
-        raise error
 
-    thread = threading.Thread(target=run)
+def raiser(module):
+    """A function of a module that raises what it is given."""
+    code = "def run(error):\n    raise error.with_traceback(None)\n"
+    exec(code, space := {"__name__": module})
+    return space["run"]
+
+
+def fail(error, module="orbax.checkpoint"):
+    thread = threading.Thread(target=raiser(module), args=(error,))
     thread.start()
     thread.join()
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_failures_of_the_system_in_threads_are_silent_and_errors_of_the_program_are_not():
-    told, before = [], threading.excepthook
-    threading.excepthook = lambda given: told.append(str(given.exc_value))
-    try:
+@pytest.fixture
+def told(monkeypatch):
+    """What the hooks for threads and for compiled parts were told; both are put back afterwards."""
+    heard = []
+    monkeypatch.setattr(threading, "excepthook", lambda given: heard.append(str(given.exc_value)))
+    monkeypatch.setattr(sys, "excepthook", lambda kind, error, trace: heard.append(str(error)))
+    monkeypatch.setattr(sys, "unraisablehook", lambda given: heard.append(str(given.exc_value)))
+    return heard
+
+
+def test_failures_of_the_system_in_threads_are_silent_and_errors_of_the_program_are_not(told):
+    with QuietThreads():
+        fail(NO_SPACE)
+        fail(RuntimeError("Event loop is closed"))
+        fail(ValueError("a bug"))
+        fail(OSError(5, "of the user's own thread"), "my_program")
+    assert told == ["a bug", "[Errno 5] of the user's own thread"]
+
+
+def test_what_comes_after_the_caller_was_told_is_silent_too(told):
+    for _ in range(2):
         with QuietThreads():
-            fail(OSError(28, "No space left on device"))
-            fail(RuntimeError("Event loop is closed"))
-            fail(ValueError("a bug"))
-        fail(OSError(5, "after"))
-    finally:
-        threading.excepthook = before
-    assert told == ["a bug", "[Errno 5] after"]
+            pass
+    fail(NO_SPACE)
+    late = RuntimeError("Event loop is closed")
+    thread = threading.Thread(target=lambda: sys.excepthook(type(late), late, None))  # as compiled parts do
+    thread.start()
+    thread.join()
+    assert told == []
+    sys.excepthook(OSError, NO_SPACE, None)  # an error that ends the program
+    assert told == ["[Errno 28] No space left on device"]
 
 
-def test_a_task_that_nobody_waits_for_is_silent_and_all_is_as_before_afterwards(caplog):
+def test_a_logger_tells_of_other_things_only(told, caplog):
+    with QuietThreads():
+        pass
+    log = logging.getLogger("asyncio")
+    for error in (NO_SPACE, ValueError("a bug")):
+        try:
+            raiser("orbax.checkpoint")(error)
+        except (OSError, ValueError):
+            log.exception("in a task")
+    assert [record.exc_info[1] for record in caplog.records] == [error]
+
+
+def test_a_task_that_nobody_waits_for_is_silent_and_levels_are_as_before_afterwards(told, caplog):
     async def broken():
-        raise OSError(5, "Input/output error")
+        raiser("orbax.checkpoint")(NO_SPACE)
 
     async def forget():
         task = asyncio.ensure_future(broken())
@@ -44,9 +80,9 @@ def test_a_task_that_nobody_waits_for_is_silent_and_all_is_as_before_afterwards(
         await asyncio.sleep(0)
         del task
 
-    hooks = sys.excepthook, sys.unraisablehook, threading.excepthook, logging.getLogger("asyncio").level
+    level = logging.getLogger("asyncio").level
     with pytest.raises(KeyError), QuietThreads():
         asyncio.run(forget())
         raise KeyError
     assert "never retrieved" not in caplog.text
-    assert hooks == (sys.excepthook, sys.unraisablehook, threading.excepthook, logging.getLogger("asyncio").level)
+    assert logging.getLogger("asyncio").level == level

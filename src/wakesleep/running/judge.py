@@ -14,6 +14,10 @@ LEAST_VISITS = 10
 DIVERGED_RATIO = 100.0
 """A bound this many times further below zero than the best one, and `DIVERGED_NATS`, is one that has diverged."""
 DIVERGED_NATS = 1000.0
+WORSE_RATIO, WORSE_NATS = 1.5, 10.0
+"""A bound this many times further below zero than that of the untrained model, and so many nats, is no success."""
+UNTRAINED_STEP = 1
+"""The step whose report is of the model as it was before any update."""
 
 
 class Judge:
@@ -22,12 +26,15 @@ class Judge:
     def __init__(self, report: Report, bounds: Iterable[float]):
         self.report = report
         self.best = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
+        self.untrained = -math.inf
 
     def __call__(self, now: Progress) -> None:
         """Takes note of a report."""
         self.report(now)
         if math.isfinite(now.bound):
             self.best = max(self.best, now.bound)
+            if now.step == UNTRAINED_STEP:
+                self.untrained = now.bound
 
     def check(self, last: dict[str, Any], visits: float, run: Path) -> None:
         """Refuses an end, given the last line of the metrics, at which little is explained or the bound is lost."""
@@ -38,8 +45,10 @@ class Judge:
                 "produce them: look for values in the data that the domain cannot produce, or give a smaller "
                 "learning rate or more proposals."
             )
-        if bound < min(DIVERGED_RATIO * self.best, 0.0) - DIVERGED_NATS:
+        worse = visits >= LEAST_VISITS and bound < min(WORSE_RATIO * self.untrained, self.untrained) - WORSE_NATS
+        if worse or bound < min(DIVERGED_RATIO * self.best, 0.0) - DIVERGED_NATS:
+            first = self.untrained if worse else self.best
             raise Refusal(
-                f"{run} is written, but training has diverged: the bound fell from {self.best:.4g} to {bound:.4g} "
+                f"{run} is written, but training has diverged: the bound fell from {first:.4g} to {bound:.4g} "
                 "nats; give a smaller learning rate."
             )

@@ -5,45 +5,77 @@ import logging
 import sys
 import threading
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 LOGGERS = ("absl", "asyncio")
 """Through these Orbax, and tasks that nobody waited for, print tracebacks."""
+LIBRARIES = ("orbax", "tensorstore", "asyncio", "concurrent")
+"""The packages whose threads and tasks write and read checkpoints."""
+LATE = "Event loop is closed"
+"""What a late write or read of Orbax finds after another one failed."""
 
 
 class QuietThreads:
     """Keeps threads and forgotten tasks from printing failures of the system that the caller is told anyway.
 
-    Errors of other kinds are printed as ever.
+    Errors of other kinds are printed as ever. What comes from the threads of Orbax stays quiet for good, since it may
+    come after the caller was told.
     """
 
     def __enter__(self) -> None:
-        self._hooks = sys.excepthook, sys.unraisablehook, threading.excepthook
+        _hush(sys, "excepthook", lambda kind, error, trace: _in_background() and _is_straggler(error))
+        _hush(threading, "excepthook", lambda given: _is_straggler(given.exc_value))
+        _hush(sys, "unraisablehook", lambda given: _is_straggler(given.exc_value))
         self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
         for name in LOGGERS:
+            logging.getLogger(name).addFilter(_tells_news)  # the same one is added once
             logging.getLogger(name).setLevel(logging.CRITICAL)
-        sys.excepthook = _without_stragglers(sys.excepthook, lambda kind, error, trace: error)
-        sys.unraisablehook = _without_stragglers(sys.unraisablehook, lambda given: given.exc_value)
-        threading.excepthook = _without_stragglers(threading.excepthook, lambda given: given.exc_value)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if error is not None:
             gc.collect()  # a forgotten task tells its error when it is collected
-        sys.excepthook, sys.unraisablehook, threading.excepthook = self._hooks
         for name, level in self._levels.items():
             logging.getLogger(name).setLevel(level)
 
 
-def _without_stragglers(hook: Callable[..., Any], error_of: Callable[..., Any]) -> Callable[..., Any]:
-    """Returns the hook without failures of the system, and without one error that follows from them.
-
-    A late write finds Orbax's event loop closed after another write failed.
-    """
+def _hush(where: Any, name: str, quiet: Callable[..., bool]) -> None:
+    """Puts a hook that drops some errors in the place of one that prints all, unless it is there."""
+    hook = getattr(where, name)
+    if getattr(hook, "hushed", False):
+        return
 
     def told(*given: Any) -> None:
-        error = error_of(*given)
-        late = isinstance(error, RuntimeError) and str(error) == "Event loop is closed"
-        if not (late or isinstance(error, OSError)):
+        if not quiet(*given):
             hook(*given)
 
-    return told
+    told.hushed = True  # type: ignore[attr-defined]
+    setattr(where, name, told)
+
+
+def _tells_news(record: logging.LogRecord) -> bool:
+    """Whether a record of a logger is of something else than a failure that is told elsewhere."""
+    return not (record.exc_info and _is_straggler(record.exc_info[1]))
+
+
+def _is_straggler(error: BaseException | None) -> bool:
+    """Whether an error is a failure of the system in Orbax's threads, or follows from one."""
+    if isinstance(error, RuntimeError) and str(error) == LATE:
+        return True
+    return isinstance(error, OSError) and _is_of_libraries(error.__traceback__)
+
+
+def _is_of_libraries(trace: TracebackType | None) -> bool:
+    """Whether any frame of a traceback is code of the libraries; one without frames is of their compiled parts."""
+    if trace is None:
+        return True
+    while trace is not None:
+        if str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0] in LIBRARIES:
+            return True
+        trace = trace.tb_next
+    return False
+
+
+def _in_background() -> bool:
+    """Whether this is not the thread whose errors end the program."""
+    return threading.current_thread() is not threading.main_thread()

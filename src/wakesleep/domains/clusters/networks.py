@@ -12,7 +12,7 @@ from wakesleep.domains.clusters.language import ABSENT, Labels, invert, newest, 
 
 
 class Encoded(NamedTuple):
-    """exp(logits) for each point and label, each row scaled to a maximum of one, and the group's size."""
+    """The logits of each point and label, and the group's size."""
 
     table: Float[Array, "j j"]
     size: Int[Array, ""]
@@ -45,10 +45,11 @@ class LabelTable(Recognition):
     def sample(self, key: Key[Array, ""], h: Encoded) -> Labels:
         """Draws each label, by inverse CDF, among the used labels and the next one."""
         uniforms = jax.random.uniform(key, (self.points,))
-        mass = jnp.exp(h.table - jnp.max(h.table, axis=1, keepdims=True))
         labels, top = [], jnp.zeros((), jnp.int32)
         for j in range(self.points):
-            label = invert([jnp.where(k <= top, mass[j, k], 0.0) for k in range(j + 1)], uniforms[j])
+            logits = jnp.where(jnp.arange(j + 1) <= top, h.table[j, : j + 1], -jnp.inf)
+            mass = jnp.exp(logits - jnp.max(logits))  # scaled among those allowed, or all of them may be zero
+            label = invert(list(mass), uniforms[j])
             top = jnp.maximum(top, label + 1)
             labels.append(label)
         return jnp.where(present(h.size, self.points), jnp.stack(labels), ABSENT)

@@ -130,7 +130,12 @@ def test_the_report_is_one_file_with_every_column_and_nothing_of_a_value_is_mark
     assert "a&lt;b" in text and "<script" not in text
     assert not re.search(r"(src|href)=\"(?!#)", text)
     assert text.count("<section") == 2
-    assert survey.to_frame("pandas").shape[0] == 2
+
+
+def test_a_survey_is_a_frame_of_pandas_with_a_row_for_each_column():
+    pytest.importorskip("pandas")
+    frame = wakesleep.explain_table({"a": ["x", "y", "z"], "n": ["1", "2", "30"]}, effort="quick").to_frame("pandas")
+    assert list(frame["column"]) == ["a", "n"]
 
 
 def test_the_report_is_headed_by_the_name_of_the_file(tmp_path):
