@@ -21,7 +21,17 @@ from wakesleep.domains.characters import omniglot
 from wakesleep.domains.characters.data import Settings, build, load, splits
 from wakesleep.domains.characters.domain import DOMAIN
 from wakesleep.domains.characters.drawings import read_image
-from wakesleep.domains.characters.evaluator import MOST_TURN, SIDE, Arcs, Renderer, arcs, closeness, ink, pixels
+from wakesleep.domains.characters.evaluator import (
+    MOST_DISPLACEMENT,
+    MOST_TURN,
+    SIDE,
+    Arcs,
+    Renderer,
+    arcs,
+    closeness,
+    ink,
+    pixels,
+)
 from wakesleep.domains.characters.explain import EXPLAINER
 from wakesleep.domains.characters.language import drawn, rules, spell
 from wakesleep.domains.characters.networks import StrokePrior, StrokeRecognition
@@ -141,6 +151,20 @@ def test_a_likelihood_with_maps_is_the_mean_over_them():
     x = renderer.sample(jax.random.key(1), z)
     each = [renderer.log_prob_of(x, renderer.draw(z, m)) for m in (jnp.eye(2), *renderer.maps)]
     np.testing.assert_allclose(renderer.log_prob(x, z), logsumexp(each) - np.log(3), rtol=1e-5)
+
+
+def test_a_map_is_another_bank_of_strokes():
+    # A model with maps is a mixture of models without, whose strokes have the displacements that a map makes of them.
+    keys, z = jax.random.split(jax.random.key(0)), jnp.array([1, 2, 0])
+    with_maps, plain = (Renderer(keys[0], 3, 1, maps=m) for m in (2, 0))
+    x, terms = with_maps.sample(keys[1], z), [plain.log_prob(with_maps.sample(keys[1], z), z)]
+    for linear in with_maps.maps:
+        bent = jnp.arctanh(plain.bank[0] @ linear.T / MOST_DISPLACEMENT)
+        terms.append(eqx.tree_at(lambda r: r.displacement, plain, bent).log_prob(x, z))
+    np.testing.assert_allclose(with_maps.log_prob(x, z), logsumexp(terms) - np.log(3), rtol=1e-5)
+    slopes = eqx.filter_grad(lambda r: r.log_prob(x, z))(with_maps)
+    assert np.isfinite(slopes.maps).all()
+    assert np.abs(slopes.maps).max() > 0
 
 
 def test_paper_is_the_same_for_a_blank_program_and_a_drawn_one(renderer):

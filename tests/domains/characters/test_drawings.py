@@ -11,6 +11,7 @@ from wakesleep.domains.characters.hand import files
 from wakesleep.domains.characters.hand.compare import overlap, shaded
 from wakesleep.domains.characters.hand.explanation import explain_image
 from wakesleep.domains.characters.hand.search import search
+from wakesleep.errors import Refusal
 
 SCALE = 4
 LETTER = ((0.2, 0.1), (0.2, 0.9), (0.8, 0.9))
@@ -46,6 +47,22 @@ def test_a_letter_is_the_same_at_any_size_width_and_ground(side, width, dark):
     # Two lines of some 15 and 20 pixels, one to two pixels wide.
     assert 25 <= x.sum() <= 85
     assert x[rows[0] : rows[0] + 8, columns[0] + 6 :].sum() == 0
+
+
+@pytest.mark.parametrize("dark", [True, False])
+def test_a_letter_on_an_uneven_ground_is_the_same(dark):
+    # As in a photograph: light falls off to the right and the bottom, and every pixel is noisy.
+    rng, even = np.random.default_rng(0), drawn(300, 14, dark, ground=60)
+    light = np.linspace(1.0, 0.35, 300)[None] * np.linspace(1.0, 0.6, 300)[:, None]
+    uneven = np.clip(even * light[..., None] + rng.normal(0, 3, even.shape), 0, 255).astype(np.uint8)
+    a, b = drawing("a.png", even), drawing("b.png", uneven)
+    assert overlap(a > 0, b, 1) > 0.95
+
+
+def test_what_is_filled_is_refused():
+    noise = np.random.default_rng(1).integers(0, 255, (100, 100, 1), np.uint8).repeat(3, axis=2)
+    with pytest.raises(Refusal, match="ink on 5[0-9]% of its frame: a drawing of lines was expected"):
+        drawing("noise.png", noise)
 
 
 def test_aliased_lines_and_fine_ones_are_left_as_they_are():

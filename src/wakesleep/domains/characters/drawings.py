@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Int8, UInt8
+from jaxtyping import Bool, Float, Int8, UInt8
 from PIL import Image as Files
 from scipy.ndimage import distance_transform_edt
 
@@ -22,6 +22,12 @@ FINE_SIDE, FINE_THRESHOLD = 4 * SIDE, 16
 """The size at which the width of lines is measured, and the shade from which a pixel counts there."""
 LINE_PIXELS, LEAST_LINE_PIXELS, MOST_LINE_PIXELS = 1.25, 0.5, 2.0
 """The width of a pen's lines at 28 x 28, and the mean widths beyond which a user's lines are drawn anew."""
+MOST_INK_SHARE = 0.35
+"""Of the pixels at 28 x 28; no character of Omniglot has more than .22."""
+UNEVEN_SHARE = 0.2
+"""The ground is uneven where the frame's shades spread over more than this share of all shades."""
+DARKEST_SHADE = 10.0
+"""Added to shades before their logarithm is taken, so that black has one."""
 
 
 def reduce(ink: UInt8[np.ndarray, "h w"]) -> Int8[np.ndarray, "y x"]:
@@ -44,11 +50,38 @@ def drawing(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int8[np.ndarray, "
     shade = grey(pixels)
     if shade.min() == shade.max():
         raise Refusal(f"{name} has one colour only, so that there is no drawing in it.")
-    dark = shade < (int(shade.min()) + int(shade.max())) / 2
+    even = _evened(shade)
+    dark = even < (float(even.min()) + float(even.max())) / 2
     ink = dark if dark.mean() <= 0.5 else ~dark
     whole = _framed(name, ink)
     usual = _with_usual_lines(whole)
-    return reduce(whole if usual is None else _framed(name, usual))
+    reduced = reduce(whole if usual is None else _framed(name, usual))
+    if (share := float(reduced.mean())) > MOST_INK_SHARE:
+        raise Refusal(f"{name} has ink on {share:.0%} of its frame: a drawing of lines was expected.")
+    return reduced
+
+
+def _evened(shade: UInt8[np.ndarray, "h w"]) -> Float[np.ndarray, "h w"] | UInt8[np.ndarray, "h w"]:
+    """Returns the shade itself or, where its frame is uneven as in a photograph, its log ratio to the ground.
+
+    The ground is a quadratic surface fitted to the frame, without the pixels that are far off it.
+    """
+    frame = np.zeros(shade.shape, bool)
+    frame[[0, -1]] = frame[:, [0, -1]] = True
+    spread = np.subtract(*np.quantile(shade[frame], [0.9, 0.1]))
+    if min(shade.shape) < SIDE or spread <= UNEVEN_SHARE * (int(shade.max()) - int(shade.min())):
+        return shade
+    y, x = (2 * np.arange(n) / (n - 1) - 1 for n in shade.shape)
+    surface = np.stack([np.broadcast_to(a, shade.shape) for a in _quadratic(y[:, None], x[None])], axis=-1)
+    log_shade = np.log(shade + DARKEST_SHADE)
+    terms, seen = surface[frame], log_shade[frame]
+    off = np.abs(seen - terms @ np.linalg.lstsq(terms, seen)[0])
+    near = off <= 2 * np.sqrt((off**2).mean())
+    return np.asarray(log_shade - surface @ np.linalg.lstsq(terms[near], seen[near])[0])
+
+
+def _quadratic(y: Float[np.ndarray, "h 1"], x: Float[np.ndarray, "1 w"]) -> tuple[np.ndarray, ...]:
+    return np.ones((1, 1)), x, y, x * x, x * y, y * y
 
 
 def _framed(name: str, ink: Bool[np.ndarray, "h w"]) -> UInt8[np.ndarray, "s s"]:

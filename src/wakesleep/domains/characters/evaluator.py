@@ -193,8 +193,8 @@ class Renderer(Evaluator):
         one = self.log_prob_of(x, self.draw(z))
         if self.maps is None:
             return one
-        others = [self.log_prob_of(x, self.draw(z, linear)) for linear in self.maps]
-        return jax.nn.logsumexp(jnp.stack([one, *others])) - jnp.log(1.0 + len(others))
+        others = jax.vmap(lambda linear: self.log_prob_of(x, self.draw(z, linear)))(self.maps)
+        return jax.nn.logsumexp(jnp.append(others, one)) - jnp.log(1.0 + len(others))
 
     def log_prob_of(self, x: Image, canvas: Float[Array, "y x"]) -> Scalar:
         """Returns log p(x | canvas), summed over shifts: the image is moved back rather than the canvas.

@@ -44,7 +44,7 @@ def first_hand() -> Hand:
 def learn(hand: Hand, images: Int8[np.ndarray, "n y x"], programs: list[Program], strokes: int, seed: int = 0) -> Hand:
     """Returns the hand with the highest penalised likelihood of the images and their programs."""
     prior = learn_prior(hand.prior, programs, strokes, np.random.default_rng(seed))
-    return Hand(prior, _nib(hand.nib, images, programs))
+    return Hand(prior, learn_nib(hand.nib, images, programs))
 
 
 def learn_prior(before: Prior, programs: list[Program], strokes: int, rng: np.random.Generator) -> Prior:
@@ -154,7 +154,7 @@ def _weighted(pairs: Float[np.ndarray, "n 2"]) -> tuple[float, float]:
     return float(pairs[:, 0].sum()), float((pairs[:, 0] * pairs[:, 1]).sum())
 
 
-def _nib(before: Nib, images: Int8[np.ndarray, "n y x"], programs: list[Program]) -> Nib:
+def learn_nib(before: Nib, images: Int8[np.ndarray, "n y x"], programs: list[Program]) -> Nib:
     """Returns the pen under which the images are most likely, given their programs; it stays near a real pen."""
     squared, black = [], []
     for x, program in zip(images, programs, strict=True):

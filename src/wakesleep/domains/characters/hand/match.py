@@ -17,6 +17,7 @@ MATCHED_POINTS = 48
 POINTS_AN_ARC = 16
 LEAST_LENGTH_PIXELS = 0.7
 LEAST_WEIGHT = 1e-3
+LEAST_NEARNESS = 1e-9
 SHAPE_RADIUS = 8.0
 """Drawings are scaled to this root mean square distance of their points from the middle."""
 
@@ -53,8 +54,38 @@ class Shape(NamedTuple):
     """Along the stroke; the length does not matter."""
 
 
+class Placed(NamedTuple):
+    """A shape, and where it lies in its drawing."""
+
+    shape: Shape
+    centre: Float[np.ndarray, "2"]
+    scale: float
+    """Pixels for a unit of the shape."""
+
+    @classmethod
+    def of(cls, program: Program) -> "Placed":
+        """Returns the points of a program's strokes, centred and scaled."""
+        points, steps = _strewn(program)
+        centre = points.mean(axis=0)
+        radius = max(float(np.sqrt(((points - centre) ** 2).sum(axis=1).mean())), 1.0)
+        return cls(Shape((points - centre) * SHAPE_RADIUS / radius, steps), centre, radius / SHAPE_RADIUS)
+
+    def inside(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
+        """Returns points of the drawing in units of the shape."""
+        return (points - self.centre) / self.scale
+
+    def outside(self, points: Float[np.ndarray, "n 2"]) -> Float[np.ndarray, "n 2"]:
+        """Returns points in units of the shape as points of the drawing."""
+        return points * self.scale + self.centre
+
+
 def shape(program: Program) -> Shape:
     """Returns the points of a program's strokes, centred and scaled."""
+    return Placed.of(program).shape
+
+
+def _strewn(program: Program) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, "n 2"]]:
+    """Returns points spread evenly over the strokes of a program, and the steps of the strokes about them."""
     paths = [along(p.knots, p.bends, POINTS_AN_ARC).reshape(-1, 2) for p in program]
     lengths = np.array([max(float(np.hypot(*np.diff(p, axis=0).T).sum()), LEAST_LENGTH_PIXELS) for p in paths])
     counts = np.maximum((MATCHED_POINTS * lengths / lengths.sum()).astype(int), 1)
@@ -64,9 +95,7 @@ def shape(program: Program) -> Shape:
         counts[np.argmax(lengths / counts)] += 1
     parts = [_spaced(path, int(n)) for path, n in zip(paths, counts, strict=True)]
     points, steps = (np.concatenate(part) for part in zip(*parts, strict=True))
-    off = points - points.mean(axis=0)
-    radius = max(float(np.sqrt((off**2).sum(axis=1).mean())), 1.0)
-    return Shape(off * SHAPE_RADIUS / radius, steps)
+    return points, steps
 
 
 def _spaced(path: Float[np.ndarray, "m 2"], count: int) -> tuple[Float[np.ndarray, "n 2"], Float[np.ndarray, "n 2"]]:
@@ -93,6 +122,20 @@ def match(moving: list[Shape], target: Shape, how: Matching | None = None) -> Fl
     met = [np.maximum(log_p.max(axis=axis), how.least_log_density).mean(axis=1) for axis in (1, 2)]
     squared = ((moved.points - whole.points) ** 2).sum(axis=-1).mean(axis=1)
     return met[0] + met[1] - how.moved_cost * squared
+
+
+def moved(moving: list[Shape], target: Shape) -> Shape:
+    """Returns each shape moved onto the target, with a leading axis of shapes."""
+    whole = Shape(np.stack([s.points for s in moving]), np.stack([s.steps for s in moving]))
+    return _fitted(whole, target, Matching())
+
+
+def displaced(
+    points: Float[np.ndarray, "m 2"], before: Float[np.ndarray, "n 2"], after: Float[np.ndarray, "n 2"]
+) -> Float[np.ndarray, "m 2"]:
+    """Returns points moved as those of a shape near them were; `before` and `after` are the shape's."""
+    near = np.exp(-((points[:, None] - before) ** 2).sum(axis=-1) / 2) + LEAST_NEARNESS
+    return points + near @ (after - before) / near.sum(axis=1, keepdims=True)
 
 
 def _fitted(whole: Shape, target: Shape, how: Matching) -> Shape:

@@ -61,7 +61,7 @@ def frames(features: Float[np.ndarray, "b a 5"]) -> Arcs:
 def nearest(batch: Batch, theta: Float[np.ndarray, "b p"]) -> tuple[Float[np.ndarray, "b q"], Int[np.ndarray, "b q"]]:
     """Returns the squared distance of each pixel from the nearest arc, and which arc that is."""
     arc = frames(batch.features(theta))
-    best = np.full((len(theta), SIDE * SIDE), FAR_SQUARED_PIXELS, np.float32)
+    best = np.full((len(theta), len(PIXEL_X)), FAR_SQUARED_PIXELS, np.float32)
     which = np.zeros(best.shape, np.int16)
     for j in range(batch.on.shape[1]):
         rows = np.nonzero(batch.on[:, j])[0]
