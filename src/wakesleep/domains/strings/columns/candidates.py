@@ -13,6 +13,7 @@ from wakesleep.domains.strings.columns.choices import Either, Listing
 from wakesleep.domains.strings.columns.lengths import slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node
 from wakesleep.domains.strings.columns.optional import with_optional_parts
+from wakesleep.domains.strings.columns.positions import positional, symbols_vary
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
 from wakesleep.domains.strings.columns.reading import (
     GRANULARITIES,
@@ -86,7 +87,11 @@ def single_run(values: Sequence[str], reading: Reading) -> list[Node]:
         return [Listing(plain_run(c, counts), Literal(" "), sizes) for c in sets]
     slot = Slot(tuple(values))
     counts = slot_counts(slot.lengths, reading.generality)
-    return [plain_run(c, counts) for c in covers_of(slot)[:3]]
+    found: list[Node] = [plain_run(c, counts) for c in covers_of(slot)[:3]]
+    if symbols_vary(values):
+        places = positional(slot, lambda seen: covering(seen)[0], reading.shuffled)
+        found += [] if places is None else [places]
+    return found
 
 
 def _words_between_spaces(value: str) -> bool:
@@ -144,15 +149,16 @@ def _writes_some(node: Node, texts: Sequence[str]) -> bool:
 
 def read_off(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
     """Returns candidates with the name of what proposed them."""
-    found = _read_whole(values, reading)
+    found = read_whole(values, reading)
     start, end = shared_ends(values)
     if start or end:
         cores = [v[len(start) : len(v) - len(end)] for v in values]
-        found += [("ends", series(start, node, end)) for _, node in _read_whole(cores, reading)]
+        found += [("ends", series(start, node, end)) for _, node in read_whole(cores, reading)]
     return found
 
 
-def _read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
+def read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
+    """Returns candidates for the values as they are, with the name of what proposed them."""
     strays = stray_scores(values)
     found: list[tuple[str, Node]] = []
     earlier: list[Forms] = []

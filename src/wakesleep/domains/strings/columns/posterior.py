@@ -10,13 +10,14 @@ from wakesleep.domains.strings.columns.background import background, flat
 from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, single_run, stray_scores
 from wakesleep.domains.strings.columns.choices import Either
 from wakesleep.domains.strings.columns.codes import NULLS
+from wakesleep.domains.strings.columns.composites import composites
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.known import known_programs
 from wakesleep.domains.strings.columns.mutations import mutated
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior, shipped
-from wakesleep.domains.strings.columns.reading import mask
+from wakesleep.domains.strings.columns.reading import mask, shuffled
 from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
 from wakesleep.domains.strings.columns.slots import Reading
 from wakesleep.domains.strings.columns.words import Words
@@ -90,8 +91,8 @@ def infer(
     """Returns the posterior for the rows of a column, nulls left out; `without` are sources of proposals left out."""
     judged, memory_size = EFFORTS[effort]
     rows = count_rows(values)
-    reading = Reading(weights or shipped(), generality)
     distinct = list(rows.counts)
+    reading = Reading(weights or shipped(), generality, shuffled(distinct))
     sample = distinct[:: math.ceil(len(distinct) / judged)]
     entries = open_entries(sample, distinct, reading, memory_size, without)
     news = pitman_yor(rows)
@@ -151,6 +152,8 @@ def _first_proposals(values: Sequence[str], reading: Reading, without: Collectio
     known = known_programs(values, reading) if CONCEPT not in without else []
     if READ_OFF in without:
         return [*known, *((READ_OFF, node) for node in single_run(values, reading))]
+    if CONCEPT not in without:
+        known += [(CONCEPT, node) for node in composites(values, reading)]
     return known + read_off(values, reading)
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 GRANULARITIES = {
     "titles": re.compile(r"Aa+|A+|a+|x+|9+|[\s\S]"),
@@ -110,6 +111,26 @@ def settled(items: Sequence[object]) -> bool:
     """Returns whether the second half of the items, in their order, brings nothing that the first half has not."""
     half = (len(items) + 1) // 2
     return set(items[half:]) <= set(items[:half])
+
+
+FEWEST_SHUFFLED, SHUFFLED_SHARE = 6, 0.25
+"""Items from which their order is told, and the least share of steps in either direction."""
+
+
+def shuffled(items: Sequence[str]) -> bool:
+    """Returns whether items go up about as often as they go down: they are not in order."""
+    ups = sum(a < b for a, b in pairwise(items))
+    steps = len(items) - 1
+    return len(items) >= FEWEST_SHUFFLED and min(ups, steps - ups) >= SHUFFLED_SHARE * steps
+
+
+MOST_INCOMPLETE = 0.12
+"""Chance of a set with one more member from which the set seen is not taken for all."""
+
+
+def complete(kinds: int, times: int) -> bool:
+    """Returns whether so many kinds are all: of one more, each alike, one would hardly be missed in so many draws."""
+    return (kinds + 1) * (kinds / (kinds + 1)) ** times <= MOST_INCOMPLETE
 
 
 def changes(items: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ from wakesleep.domains.strings.columns.concepts import concept
 from wakesleep.domains.strings.columns.counts import Counts, exactly, fit_counts
 from wakesleep.domains.strings.columns.lengths import counts_of
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
+from wakesleep.domains.strings.columns.positions import positional
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior
 from wakesleep.domains.strings.columns.ranges import ranges_of
 from wakesleep.domains.strings.columns.reading import changes, mask, settled
@@ -37,6 +38,9 @@ FEWEST_OPEN = 4
 """Different numbers of several digits from which a list of them stays open."""
 PREFIX_NATS = 5.0
 """For a shared beginning with letters before digits: a code rather than an accident."""
+SHARED_NATS = 4.0
+"""For digits that values in no order share, unless they may be a year."""
+_YEAR = re.compile("(?:19|20)[0-9]{2}")
 FROZEN = {"narrow": 3.0, "usual": 0.0, "wide": -3.0}
 """Nats in favour of literals over runs with a habit."""
 
@@ -47,6 +51,8 @@ class Reading:
 
     weights: Weights
     generality: str = "usual"
+    shuffled: bool = False
+    """Whether the values come in no order, so that what all share is hardly an accident of those that come first."""
     fits: dict[tuple[Slot, bool], tuple[Node, float]] = field(default_factory=dict, compare=False, repr=False)
     """The programs found for slots so far: several granularities share slots."""
 
@@ -128,7 +134,8 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
         text = slot.texts[0]
         if not text:
             return [(Literal(""), 0.0)]
-        found: list[tuple[Node, float]] = [(Literal(text), FROZEN[reading.generality])]
+        told = SHARED_NATS if reading.shuffled and text.isdecimal() and not _YEAR.fullmatch(text) else 0.0
+        found: list[tuple[Node, float]] = [(Literal(text), FROZEN[reading.generality] + told)]
         if text.isalnum():
             habitual = (len(slot.texts) + 1) / (len(slot.texts) + 2)
             found += [(Run(c, exactly(len(text)), text, habitual), 0.0) for c in _covers(slot.seen)[:2]]
@@ -146,6 +153,10 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
     if all(c.isupper() for c in {t[0] for t in slot.table}) and any(c.islower() for c in slot.seen):
         found += [(node, 0.0) for node in _capitalised(slot, reading)]
     found += ranges_of(slot)
+    told = reading.shuffled and reading.generality != "wide"
+    places = None if slot.number else positional(slot, lambda seen: _covers(seen)[0], told)
+    if places is not None:
+        found.append((places, 0.0))
     found += [(concept(name), 0.0) for name in holding(tuple(slot.table)) if _many_enough(slot, name)]
     found += [(node, FROZEN[reading.generality] + PREFIX_NATS) for node in _prefixed(slot, reading)]
     if _closed_words(slot, reading):
