@@ -72,6 +72,11 @@ def dni(payload: str) -> str:
     return "TRWAGMYFPDXBNJZSQVHLCKE"[int("".join(map(str, digits)) or "0") % 23]
 
 
+def nie(payload: str) -> str:
+    """Returns the letter of a Spanish resident's number, its first letter X, Y or Z counted as 0, 1 or 2."""
+    return dni(str("XYZ".find(payload[:1]) % 3) + payload[1:])
+
+
 def cpf(payload: str) -> str:
     """Returns the two check digits of a Brazilian taxpayer's number."""
     digits = _digits(payload)
@@ -154,6 +159,7 @@ CHECKS: dict[str, tuple[Callable[[str], str], int, int]] = {
     "routing": (routing, -1, 1),
     "cusip": (cusip, -1, 1),
     "dni": (dni, -1, 1),
+    "nie": (nie, -1, 1),
     "cpf": (cpf, -1, 2),
     "cnpj": (cnpj, -1, 2),
     "mod97_10": (mod97_10, -1, 2),

@@ -34,7 +34,7 @@ _DAY = (
     r"[12][0-9]{3}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:[12][0-9]{3}|[0-9]{2})"
     rf"|(?:{_NAMED_DAY},? )?(?:[0-9]{{1,2}}([-/ ]){_NAMED_MONTH}\3[0-9]{{2,4}}|{_NAMED_MONTH} [0-9]{{1,2}},? [0-9]{{4}})"
 )
-NUMBER = "number with a check digit"
+NUMBER, DECIMAL = "number with a check digit", "decimal number"
 FINDERS: dict[str, str] = {
     "URL": r"[a-z][a-z0-9+]{1,8}://[^\s\"'<>|,;()\[\]]+",
     "e-mail": r"[0-9A-Za-z._+-]+@[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*\.[A-Za-z]{2,10}",
@@ -47,10 +47,12 @@ FINDERS: dict[str, str] = {
     "IPv4": r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}",
     "month": r"[12][0-9]{3}[-/](?:0[1-9]|1[0-2])",
     "thousands": r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?",
-    NUMBER: r"[0-9]{8,}",
+    DECIMAL: r"[0-9]+(?:\.[0-9]+)?",
+    NUMBER: r"[0-9](?:[ .-]?[0-9]){5,}",
 }
 """What is looked for between characters that are neither letters nor digits, in this order."""
 _COMPILED = {name: re.compile(_ALONE.format(f"(?:{regex})")) for name, regex in FINDERS.items()}
+_COMPILED[DECIMAL] = re.compile(rf"(?<![0-9.,/]){FINDERS[DECIMAL]}(?![0-9.,/]*[0-9])")
 _COMPILED[NUMBER] = re.compile(rf"(?<![0-9]){FINDERS[NUMBER]}(?![0-9])")
 
 
@@ -74,7 +76,7 @@ def _abbreviated(values: Sequence[str], reading: Reading) -> tuple[list[str], di
         if sum(map(bool, held)) < LEAST_HOLDING_SHARE * len(values) or len(texts) < 2:
             continue
         node = _best_known(texts, reading)
-        if node is not None and (name != NUMBER or _is_checked(node)):
+        if node is not None and _fits(name, node, texts):
             mark = chr(FIRST_MARK + len(parts))
             parts[mark] = node
             short = [finder.sub(mark, v) for v in short]
@@ -94,8 +96,11 @@ def _best_known(texts: Sequence[str], reading: Reading) -> Node | None:
     return None if best is None or worth(best) == -math.inf else best
 
 
-def _is_checked(node: Node) -> bool:
-    return isinstance(node, Concept) and isinstance(node.body, Checked)
+def _fits(name: str, node: Node, texts: Sequence[str]) -> bool:
+    """Returns whether numbers have a check digit, or decimals that only some have: other numbers are read as digits."""
+    if name == DECIMAL:
+        return 0 < sum("." in t for t in texts) < len(texts)
+    return name != NUMBER or (isinstance(node, Concept) and isinstance(node.body, Checked))
 
 
 def _restored(node: Node, parts: dict[str, Node]) -> Node | None:  # noqa: PLR0911, one return for each kind of node

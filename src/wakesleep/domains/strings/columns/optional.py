@@ -77,9 +77,14 @@ class Merged:
         return OTHER_SYMBOL if symbols else 3 * GAP
 
 
-def with_optional_parts(values: Sequence[str], reading: Reading) -> Node | None:
+def optional_levels(values: Sequence[str]) -> tuple[str, str]:
+    """Returns the granularities at which optional parts are looked for: runs of one kind, and letters with digits."""
+    return "titles" if any(map(_WORD.search, values)) else RUNS, "alphanumeric"
+
+
+def with_optional_parts(values: Sequence[str], level: str, reading: Reading) -> Node | None:
     """Returns a sequence of parts that some values lack; None where all have one form, or too many."""
-    forms = by_form(values, "titles" if any(map(_WORD.search, values)) else RUNS)
+    forms = by_form(values, level)
     if len(forms) < 2:
         return None
     merged = _merged(forms)

@@ -17,7 +17,7 @@ from wakesleep.domains.strings.columns.mutations import mutated
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior, shipped
-from wakesleep.domains.strings.columns.reading import mask, shuffled
+from wakesleep.domains.strings.columns.reading import marks_among, mask, shuffled
 from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
 from wakesleep.domains.strings.columns.slots import Reading
 from wakesleep.domains.strings.columns.words import Words
@@ -35,6 +35,8 @@ FEWEST_OF_RANGE, ROWS_OF_NUMBER = 5, 20
 """Whole numbers from which a closed list is their range; rows for each below which a list with gaps stays open."""
 CONCEPT, READ_OFF, REST, MUTATION, ENUMERATION = PROPOSERS = ("concept", "read off", "rest", "mutation", "enumeration")
 """Sources of proposals: named concepts, the column itself, what the best leave over, changes of the best, its list."""
+FEWEST_BESIDE_MARKS = 8
+"""Different values of a column in which a word that comes again stands for a number."""
 HOPELESS_NATS = 1.0
 """How far a program must be below those that are kept before the rest of the values are left unread."""
 
@@ -94,7 +96,8 @@ def infer(
     distinct = list(rows.counts)
     reading = Reading(weights or shipped(), generality, shuffled(distinct))
     sample = distinct[:: math.ceil(len(distinct) / judged)]
-    entries = open_entries(sample, distinct, reading, memory_size, without)
+    marks = null_marks(distinct) + word_marks(rows)
+    entries = open_entries(sample, marks, reading, memory_size, without)
     news = pitman_yor(rows)
     entries = _with_closed(entries, rows, news, reading.generality)
     if ENUMERATION in without:
@@ -114,11 +117,17 @@ def null_marks(distinct: Sequence[str]) -> list[str]:
     return [m for m in marks if mask(m) not in forms]
 
 
+def word_marks(rows: Rows) -> list[str]:
+    """Returns a few texts without digits that come again and again among values with digits."""
+    words = [v for v in rows.counts if not any(map(str.isdecimal, v)) and v not in NULLS]
+    often = words and all(rows.counts[w] > 1 for w in words)
+    return words if often and len(rows.counts) >= FEWEST_BESIDE_MARKS and marks_among(words, list(rows.counts)) else []
+
+
 def open_entries(
-    sample: Sequence[str], distinct: Sequence[str], reading: Reading, memory_size: int, without: Collection[str] = ()
+    sample: Sequence[str], marks: Sequence[str], reading: Reading, memory_size: int, without: Collection[str] = ()
 ) -> list[Entry]:
-    """Returns scored programs of every source but those left out, the best first, each once."""
-    marks = null_marks(distinct)
+    """Returns scored programs of every source but those left out, the best first, each once; marks are a branch."""
     values = [v for v in sample if v not in marks]
     few = values[:: -(-len(values) // FEW_VALUES)]
     strays = stray_scores(values)
