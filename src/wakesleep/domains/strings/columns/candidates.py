@@ -62,7 +62,7 @@ def _aligned(values: Sequence[str], forms: Forms, reading: Reading, strays: dict
         numbers = numbers_among(kinds, columns)
         slots = list(map(Slot, columns, numbers, places_among(kinds, columns)))
         texts = ["".join(row) for row in rows]
-        if marks_among(texts, values) and reading.generality != "wide":
+        if len(texts) == 1 and marks_among(texts, values) and reading.generality != "wide":
             marks = evenly(texts)
             fits = [(marks, score(marks, Slot(tuple(texts)), reading))]
         else:

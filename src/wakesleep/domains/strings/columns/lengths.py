@@ -27,7 +27,7 @@ def counts_of(slot: Slot, generality: str) -> Counts:
         counts = slot_counts(slot.lengths, generality)
         least = 1 if len(slot.texts) < MANY_NUMBERS else max(1, min(low - 1, counts.low))
         return fit_counts(slot.lengths.elements(), least, counts.high) if high > 1 else counts
-    words = len(slot.lengths) == 2 and any(c.isalpha() for c in slot.seen)
+    words = len(slot.lengths) == 2 and any(c.islower() for c in slot.seen)
     if (len(slot.lengths) >= 3 or words) and not any(c.isdigit() for c in slot.seen):
         widened = slot_counts(slot.lengths, generality)
         if widened.high is None:

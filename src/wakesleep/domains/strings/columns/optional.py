@@ -14,6 +14,8 @@ from wakesleep.domains.strings.columns.slot import Slot, places_among
 from wakesleep.domains.strings.columns.slots import Reading, fit_loosely, fit_slot
 
 MOST_MERGED, MOST_OPTIONAL_TOKENS, MOST_OPTIONAL = 8, 14, 3
+SHORTEST_CODE = 3
+"""Characters of a part that one value has, from which it is a word or a code of that length."""
 LEAST_MERGED_SHARE = 0.9
 """Share of the values whose forms are merged."""
 GAP, OTHER_SYMBOL, OTHER_TEXT = 1.0, 0.9, 0.3
@@ -126,7 +128,7 @@ def _no_other_symbols(merged: Merged) -> bool:
 
 
 def _fitted(merged: Merged, reading: Reading) -> list[Node]:
-    """Returns a program for each place; parts that one value has are loose, several symbols are a set."""
+    """Returns a program for each place; short texts that one value has are loose, several symbols are a set."""
     present = [tuple(t for t in c if t) for c in merged.columns]
     numbers = numbers_among(merged.kinds, present)
     places = places_among(merged.kinds, present)
@@ -135,6 +137,6 @@ def _fitted(merged: Merged, reading: Reading) -> list[Node]:
         if not kind.isalnum() and len(slot.table) > 1 and max(slot.lengths) == 1:
             found.append(Run(chars(extra="".join(slot.table)), exactly(1)))
         else:
-            fit = fit_loosely if len(slot.texts) == 1 else fit_slot
-            found.append(fit(slot, reading)[0])
+            loose = len(slot.texts) == 1 and len(slot.texts[0]) < SHORTEST_CODE
+            found.append((fit_loosely if loose else fit_slot)(slot, reading)[0])
     return found

@@ -31,8 +31,8 @@ ROWS_PER_CODE = 6
 """Rows for each different text from which a list of texts with digits may be closed."""
 NEW_WORD = {"narrow": 0.12, "usual": 0.06, "wide": 0.02}
 """Chance of an unseen word below which a slot's list of words is closed."""
-LONG_LIST, FEWEST_OF_LONG_LIST = 24, 6
-"""Words from which a known list is long, and different words of it from which it is proposed for a slot."""
+LONG_LIST, MOST_CHANCE_OF_LIST = 24, 0.002
+"""Words from which a known list is long: it is proposed where texts as short are hardly in it by chance."""
 AFTER_DOTS = ("file extension", "top-level domain")
 """Lists of short words that are proposed for a slot after a dot only."""
 FEWEST_OPEN = 4
@@ -46,7 +46,7 @@ FEWEST_WHOLE_NUMBERS, NO_ZERO_NATS = 5, 8.0
 """Different numbers from which leading zeros are ruled out, and nats in favour of that."""
 DENSE_SHARE = 0.8
 """Characters of a range that must have been seen, as a share of what is expected where each is alike."""
-MOST_MISSED = 0.05
+MOST_MISSED = 0.01
 """Chance to miss one more character from which a range of characters is not taken for all."""
 FROZEN = {"narrow": 3.0, "usual": 0.0, "wide": -3.0}
 """Nats in favour of literals over runs with a habit."""
@@ -196,7 +196,10 @@ def _many_enough(slot: Slot, name: str) -> bool:
     """Returns whether the words of a slot are enough to take them for those of a list: in a long one many words are."""
     if name in AFTER_DOTS and slot.place != AFTER_DOT:
         return False
-    return len(slot.table) >= FEWEST_OF_LONG_LIST or len(vocabularies()[name]) <= LONG_LIST
+    words = vocabularies()[name]
+    size = 10 if words[0].isdecimal() else 26
+    chance = min(1.0, len(words) / size ** min(map(len, slot.table)))
+    return len(words) <= LONG_LIST or chance ** len(slot.table) <= MOST_CHANCE_OF_LIST
 
 
 def _prefixed(slot: Slot, reading: Reading) -> list[Node]:
@@ -269,6 +272,8 @@ def _closed_set(slot: Slot) -> bool:
         at = Counter(c for c, _ in places)
         if 2 * sum(k > 1 for k in at.values()) <= len(at) or len(slot.table) < len(slot.seen):
             return False
+    elif not complete(len(slot.seen), len(slot.texts)):
+        return False
     seen = Counter("".join(slot.texts))
     half = "".join(slot.texts[: (len(slot.texts) + 1) // 2])
     return min(seen.values()) > 1 and slot.seen <= set(half)
