@@ -96,8 +96,8 @@ def single_run(values: Sequence[str], reading: Reading) -> list[Node]:
     slot = Slot(tuple(values))
     counts = slot_counts(slot.lengths, reading.generality)
     found: list[Node] = [plain_run(c, counts) for c in covers_of(slot)[:3]]
-    if symbols_vary(values):
-        places = positional(slot, lambda seen: covering(seen)[0], reading.shuffled)
+    if reading.shuffled and symbols_vary(values):
+        places = positional(slot, lambda seen: covering(seen)[0])
         found += [] if places is None else [places]
     return found
 

@@ -27,12 +27,12 @@ def counts_of(slot: Slot, generality: str) -> Counts:
         counts = slot_counts(slot.lengths, generality)
         least = 1 if len(slot.texts) < MANY_NUMBERS else max(1, min(low - 1, counts.low))
         return fit_counts(slot.lengths.elements(), least, counts.high) if high > 1 else counts
-    words = len(slot.lengths) == 2 and any(c.islower() for c in slot.seen)
+    words = len(slot.lengths) == 2 and high >= SHORTEST_WORD and any(c.islower() for c in slot.seen)
     if (len(slot.lengths) >= 3 or words) and not any(c.isdigit() for c in slot.seen):
         widened = slot_counts(slot.lengths, generality)
         if widened.high is None:
             return widened
-        if high <= LONGEST_CODE and (all(c.isupper() for c in slot.seen) or high < SHORTEST_WORD):
+        if high <= LONGEST_CODE and all(c.isupper() for c in slot.seen):
             return fit_counts(slot.lengths.elements(), max(1, low - 1), high + 1)
         return fit_counts(
             slot.lengths.elements(), min(widened.low, max(1, low - 2)), max(widened.high, math.ceil(1.5 * high))

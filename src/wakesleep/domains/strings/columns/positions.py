@@ -15,17 +15,17 @@ FEWEST_FOR_POSITIONS, MOST_POSITIONS = 6, 24
 """Texts from which codes are read place by place, and the longest such code."""
 MOST_IN_PLACE = 8
 """Different characters of a place that may be all."""
-FEWEST_FREE_DIGITS, FROZEN_PER_FREE = 3, 0.7
-"""Digits that must vary before others are taken for constants, and constants for each that varies."""
-FREE_DIGITS_IN_PLACE = 4
-"""Different digits at a place from which it varies freely."""
+FEWEST_FREE, FROZEN_PER_FREE = 3, 0.7
+"""Digits or letters that must vary before others are taken for constants, and constants for each that varies."""
+FREE_IN_PLACE = 4
+"""Different characters at a place from which it varies freely."""
 LEAST_SURPRISE = 0.002
 """Chance below which it is no accident that a place of a mixed code has characters of one class only."""
 Cover = Callable[[frozenset[str]], Chars]
 
 
-def positional(slot: Slot, cover: Cover, shuffled: bool) -> Node | None:
-    """Returns a program by places for texts of one length; None where that tells no more than a run."""
+def positional(slot: Slot, cover: Cover) -> Node | None:
+    """Returns a program by places for texts of one length in no order; None where that tells no more than a run."""
     width = min(slot.lengths)
     if len(slot.lengths) > 1 or not 1 < width <= MOST_POSITIONS or len(slot.table) < FEWEST_FOR_POSITIONS:
         return None
@@ -33,8 +33,11 @@ def positional(slot: Slot, cover: Cover, shuffled: bool) -> Node | None:
     whole = cover(frozenset(c for c in slot.seen if c.isalnum()) or slot.seen)
     fixed = next((i for i, c in enumerate(columns) if len(set(c)) > 1), 0)
     kinds = [_place(c, i <= fixed, cover, whole) for i, c in enumerate(columns)]
-    if not _told(columns, kinds, shuffled):
-        kinds = [cover(DIGITS) if c[0].isdecimal() and k.extra else k for c, k in zip(columns, kinds, strict=True)]
+    for alike in (str.isdecimal, str.isalpha):
+        mine = [i for i, c in enumerate(columns) if all(map(alike, c))]
+        if not _told([columns[i] for i in mine], [kinds[i] for i in mine]):
+            own = cover(frozenset(c for i in mine for c in columns[i]))
+            kinds = [own if i in mine and _is_constant(k) else k for i, k in enumerate(kinds)]
     found = _joined(kinds)
     return None if len(found) == 1 else series(*found)
 
@@ -65,12 +68,16 @@ def _all_seen(table: Counter[str], texts: Sequence[str]) -> bool:
     return len(table) <= MOST_IN_PLACE and min(table.values()) > 1 and settled(texts) and complete(len(table), len(texts))
 
 
-def _told(columns: Sequence[Sequence[str]], kinds: Sequence[Chars], shuffled: bool) -> bool:
-    """Returns whether constant digits are no accident: values in no order, and enough other digits that vary freely."""
-    digits = [(c, k) for c, k in zip(columns, kinds, strict=True) if c[0].isdecimal()]
-    fixed = sum(not k.classes for _, k in digits)
-    free = sum(len(set(c)) >= FREE_DIGITS_IN_PLACE for c, k in digits if k.classes)
-    return not fixed or (shuffled and free >= FEWEST_FREE_DIGITS and fixed <= FROZEN_PER_FREE * free)
+def _is_constant(kind: Chars) -> bool:
+    return not kind.classes and (len(kind.extra) == 1 or kind.extra.isdecimal())
+
+
+def _told(columns: Sequence[Sequence[str]], kinds: Sequence[Chars]) -> bool:
+    """Returns whether constant digits or letters are no accident: no others of their kind, or enough that vary freely."""
+    fixed = sum(map(_is_constant, kinds))
+    free = sum(len(set(c)) >= FREE_IN_PLACE for c, k in zip(columns, kinds, strict=True) if k.classes)
+    alone = fixed == len(kinds) and not any(map(str.isdecimal, columns[0] if columns else ""))
+    return not fixed or alone or (free >= FEWEST_FREE and fixed <= FROZEN_PER_FREE * free)
 
 
 def _joined(kinds: Sequence[Chars]) -> list[Node]:

@@ -68,7 +68,7 @@ def place_of(before: str, after: str, texts: Sequence[str]) -> str:
         return BEFORE_COLON
     if after == "°":
         return BEFORE_DEGREE
-    if before == ".":
+    if before in (".", ","):
         return AFTER_DOT
     return LETTER_PLACES.get(texts[0][-1:], "") if texts and len(set(texts)) == 1 else ""
 

@@ -166,8 +166,8 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
     if all(c.isupper() for c in {t[0] for t in slot.table}) and any(c.islower() for c in slot.seen):
         found += [(node, 0.0) for node in _capitalised(slot, reading)]
     found += ranges_of(slot)
-    told = reading.shuffled and reading.generality != "wide"
-    places = None if slot.number else positional(slot, lambda seen: _covers(seen)[0], told)
+    told = reading.shuffled and reading.generality != "wide" and not slot.number
+    places = positional(slot, lambda seen: _covers(seen)[0]) if told else None
     if places is not None:
         found.append((places, 0.0))
     found += [(concept(name), 0.0) for name in holding(tuple(slot.table)) if _many_enough(slot, name)]
