@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from wakesleep.domains.strings.columns.characters import chars
-from wakesleep.domains.strings.columns.choices import Listing, Maybe
-from wakesleep.domains.strings.columns.concepts import Concept
-from wakesleep.domains.strings.columns.counts import exactly
+from wakesleep.domains.strings.columns.choices import Either, Listing, Maybe
+from wakesleep.domains.strings.columns.concepts import Concept, whole_number
+from wakesleep.domains.strings.columns.counts import between, exactly
 from wakesleep.domains.strings.columns.lengths import counts_of, slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.sequences import series
@@ -17,7 +17,7 @@ from wakesleep.domains.strings.columns.words import Words
 
 _AMOUNT = re.compile(
     r"(?P<sign>[-+]?)(?P<before>[$€£¥₹]? ?)"
-    r"(?:(?P<grouped>[0-9]{1,3}(?P<separator>[,.' ])[0-9]{3}(?:(?P=separator)[0-9]{3})*)|(?P<whole>[0-9]+))"
+    r"(?:(?P<indian>[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})|(?P<grouped>[0-9]{1,3}(?P<separator>[,.' ])[0-9]{3}(?:(?P=separator)[0-9]{3})*)|(?P<whole>[0-9]+))"
     r"(?P<decimals>[.,][0-9]+)?(?P<after> ?(?:%|[€£$]|USD|EUR)?)(?P<end> *)"
 )
 MOST_GROUPS = 4
@@ -39,7 +39,7 @@ def _name(rows: Sequence[dict[str, str]]) -> str:
         return "percentage"
     if any(r["before"].strip() or r["after"].strip() for r in rows):
         return "amount of money"
-    grouped = any(r["grouped"] for r in rows)
+    grouped = any(r["grouped"] or r["indian"] for r in rows)
     return (
         "number with thousands" if grouped else "decimal number" if any(r["decimals"] for r in rows) else "whole number"
     )
@@ -63,20 +63,30 @@ def _digits(rows: Sequence[dict[str, str]], reading: Reading) -> Node:
     """Returns the digits before the decimals, in thousands if any value has them."""
     digit = chars("digit")
     separators = {r["separator"] for r in rows if r["grouped"]}
+    padded = any(len(t) > 1 and t[0] == "0" for t in (r["whole"] or r["grouped"] or r["indian"] for r in rows))
+    if any(r["indian"] for r in rows):
+        return _indian(rows)
     if not separators:
-        padded = any(len(r["whole"]) > 1 and r["whole"][0] == "0" for r in rows)
-        return Run(digit, counts_of(Slot(tuple(r["whole"] for r in rows), not padded), reading.generality))
+        counts = counts_of(Slot(tuple(r["whole"] for r in rows), not padded), reading.generality)
+        return Run(digit, counts) if padded or counts.fixed else whole_number(counts)
     separator = sorted(separators)[0]
     firsts = Counter(len((r["grouped"] or r["whole"]).split(separator)[0]) for r in rows)
     groups = Counter(len(r["grouped"].split(separator)) - 1 for r in rows if r["grouped"])
     there = sum(groups.values()) / len(rows)
-    first = Run(
-        digit, slot_counts(Counter({1: 1, 2: 1, 3: 1}) + Counter(k for k in firsts.elements() if k <= 3), "narrow")
-    )
+    lengths = slot_counts(Counter({1: 1, 2: 1, 3: 1}) + Counter(k for k in firsts.elements() if k <= 3), "narrow")
+    first = Run(digit, lengths) if padded else whole_number(lengths)
     counts = slot_counts(groups + Counter({1: 1, min(max(groups) + 1, MOST_GROUPS): 1}), "narrow")
     return series(
         first, Maybe(series(separator, Listing(Run(digit, exactly(3)), Literal(separator), counts)), min(there, 0.99))
     )
+
+
+def _indian(rows: Sequence[dict[str, str]]) -> Node:
+    """Returns digits in groups of two before the last three: 12,34,567."""
+    long = sum(bool(r["indian"] or r["grouped"]) for r in rows)
+    two = series(",", Run(chars("digit"), exactly(2)))
+    groups = series(whole_number(between(1, 2)), Listing(two, Literal(""), between(0, 3)), ",", Run(chars("digit"), exactly(3)))
+    return Either((whole_number(between(1, 3)), groups), (1 - long / (len(rows) + 1), long / (len(rows) + 1)))
 
 
 def _decimals(rows: Sequence[dict[str, str]], reading: Reading) -> Node:

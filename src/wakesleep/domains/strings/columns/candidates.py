@@ -10,15 +10,18 @@ from itertools import islice
 from wakesleep.domains.strings.columns.background import flat
 from wakesleep.domains.strings.columns.characters import covering
 from wakesleep.domains.strings.columns.choices import Either, Listing
+from wakesleep.domains.strings.columns.concepts import evenly
 from wakesleep.domains.strings.columns.lengths import slot_counts
 from wakesleep.domains.strings.columns.nodes import Literal, Node
-from wakesleep.domains.strings.columns.optional import with_optional_parts
+from wakesleep.domains.strings.columns.optional import optional_levels, with_optional_parts
+from wakesleep.domains.strings.columns.positions import positional, symbols_vary
 from wakesleep.domains.strings.columns.prior import free_parameters, log_prior
 from wakesleep.domains.strings.columns.reading import (
     GRANULARITIES,
     Forms,
     by_form,
     columns_of,
+    marks_among,
     numbers_among,
     separators_of,
 )
@@ -30,6 +33,7 @@ from wakesleep.domains.strings.columns.slots import (
     fit_loosely,
     fit_slot,
     plain_run,
+    score,
 )
 
 MOST_BRANCHES, MOST_TOKENS, MOST_ITEMS, MOST_FORMS = 8, 24, 80, 12
@@ -57,7 +61,12 @@ def _aligned(values: Sequence[str], forms: Forms, reading: Reading, strays: dict
         columns = columns_of(rows)
         numbers = numbers_among(kinds, columns)
         slots = list(map(Slot, columns, numbers, places_among(kinds, columns)))
-        fits = [fit(slot, reading) for slot in slots]
+        texts = ["".join(row) for row in rows]
+        if len(texts) == 1 and marks_among(texts, values) and reading.generality != "wide":
+            marks = evenly(texts)
+            fits = [(marks, score(marks, Slot(tuple(texts)), reading))]
+        else:
+            fits = [fit(slot, reading) for slot in slots]
         gain = sum(s for _, s in fits) - sum(strays["".join(row)] for row in rows)
         gain += len(rows) * math.log(len(rows) / len(values))
         if gain > 0:
@@ -86,7 +95,11 @@ def single_run(values: Sequence[str], reading: Reading) -> list[Node]:
         return [Listing(plain_run(c, counts), Literal(" "), sizes) for c in sets]
     slot = Slot(tuple(values))
     counts = slot_counts(slot.lengths, reading.generality)
-    return [plain_run(c, counts) for c in covers_of(slot)[:3]]
+    found: list[Node] = [plain_run(c, counts) for c in covers_of(slot)[:3]]
+    if reading.shuffled and symbols_vary(values):
+        places = positional(slot, lambda seen: covering(seen)[0])
+        found += [] if places is None else [places]
+    return found
 
 
 def _words_between_spaces(value: str) -> bool:
@@ -144,15 +157,16 @@ def _writes_some(node: Node, texts: Sequence[str]) -> bool:
 
 def read_off(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
     """Returns candidates with the name of what proposed them."""
-    found = _read_whole(values, reading)
+    found = read_whole(values, reading)
     start, end = shared_ends(values)
     if start or end:
         cores = [v[len(start) : len(v) - len(end)] for v in values]
-        found += [("ends", series(start, node, end)) for _, node in _read_whole(cores, reading)]
+        found += [("ends", series(start, node, end)) for _, node in read_whole(cores, reading)]
     return found
 
 
-def _read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
+def read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node]]:
+    """Returns candidates for the values as they are, with the name of what proposed them."""
     strays = stray_scores(values)
     found: list[tuple[str, Node]] = []
     earlier: list[Forms] = []
@@ -164,9 +178,8 @@ def _read_whole(values: Sequence[str], reading: Reading) -> list[tuple[str, Node
         node = _aligned(values, forms, reading, strays)
         if node is not None:
             found.append((level, node))
-    optional = with_optional_parts(values, reading)
-    if optional is not None:
-        found.append(("optional", optional))
+    optional = [with_optional_parts(values, level, reading) for level in optional_levels(values)]
+    found += [("optional", node) for node in optional if node is not None]
     found += [("list", node) for node in listings(values, reading)]
     return found + [("set", node) for node in single_run(values, reading)]
 
@@ -195,6 +208,8 @@ def rest_of(node: Node, values: Sequence[str], reading: Reading) -> Node | None:
         return None
     strays = stray_scores(rest)
     options: list[Node | None] = list(single_run(rest, reading)[:1])
+    if marks_among(rest, values):
+        options.append(evenly(rest))
     if len(rest) > 2:
         options += [aligned(rest, level, reading, strays) for level in ("titles", "alphanumeric")]
 

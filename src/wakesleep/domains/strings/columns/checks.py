@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from wakesleep.domains.strings.columns.characters import Chars, chars
-from wakesleep.domains.strings.columns.nodes import Ends, Node
+from wakesleep.domains.strings.columns.check_families import FAMILIES, values_of
+from wakesleep.domains.strings.columns.nodes import Ends, Node, union
 
 
 def _digits(text: str) -> list[int]:
@@ -71,6 +72,11 @@ def dni(payload: str) -> str:
     return "TRWAGMYFPDXBNJZSQVHLCKE"[int("".join(map(str, digits)) or "0") % 23]
 
 
+def nie(payload: str) -> str:
+    """Returns the letter of a Spanish resident's number, its first letter X, Y or Z counted as 0, 1 or 2."""
+    return dni(str("XYZ".find(payload[:1]) % 3) + payload[1:])
+
+
 def cpf(payload: str) -> str:
     """Returns the two check digits of a Brazilian taxpayer's number."""
     digits = _digits(payload)
@@ -78,6 +84,69 @@ def cpf(payload: str) -> str:
         check = -sum(d * (i + 2) for i, d in enumerate(reversed(digits))) % 11
         digits.append(check % 10)
     return f"{digits[-2]}{digits[-1]}"
+
+
+def cnpj(payload: str) -> str:
+    """Returns the two check digits of a Brazilian company: weights 2 to 9 from the right, again and again."""
+    digits = _digits(payload)
+    for _ in range(2):
+        check = -sum(d * (2 + i % 8) for i, d in enumerate(reversed(digits))) % 11
+        digits.append(check % 10)
+    return f"{digits[-2]}{digits[-1]}"
+
+
+def mod97_10(payload: str) -> str:
+    """Returns the two check digits of a legal entity (ISO 7064, 97-10), letters counted from 10."""
+    number = int("".join(map(str, values_of(payload, True))) + "00" or "0")
+    return f"{98 - number % 97:02d}"
+
+
+def mod97(payload: str) -> str:
+    """Returns the two digits by which a number falls short of a multiple of 97 (Belgium)."""
+    return f"{97 - int(''.join(map(str, _digits(payload))) or '0') % 97:02d}"
+
+
+def mod11_10(payload: str) -> str:
+    """Returns the check digit of ISO 7064, 11-10 (Germany, Croatia)."""
+    product = 10
+    for d in _digits(payload):
+        product = 2 * ((product + d) % 10 or 10) % 11
+    return str((11 - product) % 10)
+
+
+def container(payload: str) -> str:
+    """Returns the check digit of a freight container (ISO 6346): powers of two, letters from 10 without multiples of 11."""
+    values = [v + (v - 1) // 10 if v > 9 else v for v in values_of(payload, True)]
+    return str(sum(v << i for i, v in enumerate(values)) % 11 % 10)
+
+
+_VIN = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", map(int, "12345678123457923456789"), strict=True))
+_VIN_WEIGHTS = (8, 7, 6, 5, 4, 3, 2, 10, 9, 8, 7, 6, 5, 4, 3, 2)
+
+
+def vin(payload: str) -> str:
+    """Returns the ninth character of a vehicle identification number, from the sixteen others."""
+    values = [int(c) if c.isdecimal() else _VIN.get(c, 0) for c in payload]
+    check = sum(v * w for v, w in zip(values, _VIN_WEIGHTS, strict=False)) % 11
+    return "X" if check == 10 else str(check)
+
+
+_QUARTER = (1, 5, 7, 6, 2, 8, 3, 0, 9, 4)
+
+
+def verhoeff(payload: str) -> str:
+    """Returns Verhoeff's check digit (India's Aadhaar): products in the symmetries of the pentagon."""
+
+    def times(a: int, b: int) -> int:
+        turned = (a + b if a < 5 else a - b) % 5
+        return turned + 5 * ((a < 5) != (b < 5))
+
+    product = 0
+    for i, d in enumerate(reversed(_digits(payload)), 1):
+        for _ in range(i % 8):
+            d = _QUARTER[d]
+        product = times(product, d)
+    return str(product if product > 4 else -product % 5)
 
 
 CHECKS: dict[str, tuple[Callable[[str], str], int, int]] = {
@@ -90,7 +159,16 @@ CHECKS: dict[str, tuple[Callable[[str], str], int, int]] = {
     "routing": (routing, -1, 1),
     "cusip": (cusip, -1, 1),
     "dni": (dni, -1, 1),
+    "nie": (nie, -1, 1),
     "cpf": (cpf, -1, 2),
+    "cnpj": (cnpj, -1, 2),
+    "mod97_10": (mod97_10, -1, 2),
+    "mod97": (mod97, -1, 2),
+    "mod11_10": (mod11_10, -1, 1),
+    "container": (container, -1, 1),
+    "vin": (vin, 8, 1),
+    "verhoeff": (verhoeff, -1, 1),
+    **{name: (family, -1, 1) for name, family in FAMILIES.items()},
 }
 """What computes the check characters, where they stand (-1: at the end), and how many they are."""
 
@@ -143,8 +221,8 @@ class Checked(Node):
         return self.plain
 
     @property
-    def alphabet(self) -> Chars:
-        return chars("upper digit", extra=" -")
+    def alphabet(self) -> Chars | None:
+        return union([self.payload.alphabet, chars("upper digit", extra=" -")])
 
     @property
     def fixed(self) -> bool:

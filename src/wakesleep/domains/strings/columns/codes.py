@@ -74,3 +74,19 @@ NULLS = (
     "(blank)", "(null)", "<NA>", "\\N", ".", "#REF!", "n.a.", "N.A.", "unknown", "Unknown", "UNKNOWN", " ",
 )  # fmt: skip
 """Texts that stand for a missing value where the other values have another form."""
+MONTHS_ABROAD = {
+    "German": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "French": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "Spanish": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "Italian": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "Portuguese": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "Dutch": "januari februari maart april mei juni juli augustus september oktober november december",
+}
+WEEKDAYS_ABROAD = {
+    "German": "Montag Dienstag Mittwoch Donnerstag Freitag Samstag Sonntag",
+    "French": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "Spanish": "lunes martes miércoles jueves viernes sábado domingo",
+    "Italian": "lunedì martedì mercoledì giovedì venerdì sabato domenica",
+    "Portuguese": "segunda-feira terça-feira quarta-feira quinta-feira sexta-feira sábado domingo",
+    "Dutch": "maandag dinsdag woensdag donderdag vrijdag zaterdag zondag",
+}

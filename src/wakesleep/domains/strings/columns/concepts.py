@@ -1,6 +1,7 @@
 # ruff: noqa: D102, overridden methods are explained in `Node`
 """Named concepts: programs that are known before a column is seen."""
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -86,6 +87,20 @@ def whole(digits: int) -> Node:
     """Returns a whole number without leading zeros."""
     first = Run(chars(extra="123456789"), exactly(1))
     return Either((Literal("0"), series(first, _run("digit", between(0, digits - 1)))), (0.1, 0.9))
+
+
+def whole_number(counts: Counts) -> Concept:
+    """Returns whole numbers of as many digits as the counts say, without leading zeros.
+
+    p(0) = p(one digit) / 10; any other number has (1 - p(0)) p(digits) / 9 / 10^(digits - 1).
+    """
+    first = Run(chars(extra="123456789"), exactly(1))
+    alone = math.exp(counts.log_prob(1)) if counts.low <= 1 else 0.0
+    body: Node = series(first, _run("digit", counts.shifted(-1)))
+    if alone:
+        zero = alone / 10
+        body = Either((Literal("0"), body), (zero, 1 - zero))
+    return Concept(f"whole number of {counts.words()} digits", body, fitted=True)
 
 
 def _domain() -> Node:
@@ -207,7 +222,7 @@ MAKERS: dict[str, Callable[[], Node]] = {
 
 
 PART_MAKERS: dict[str, Callable[[], Node]] = {
-    "year": lambda: Number(1900, 2099, 4),
+    "year": lambda: Number(1800, 2099, 4),
     "minute or second": lambda: Number(0, 59, 2),
     "hour": lambda: Number(0, 23, 2),
     "day of the month": lambda: Number(1, 31, 2),

@@ -75,6 +75,11 @@ class Counts:
             return "" if self.low == 1 else f"{{{self.low}}}"
         return "?" if (self.low, self.high) == (0, 1) else f"{{{self.low},{self.high}}}"
 
+    def shifted(self, by: int) -> "Counts":
+        """Returns the counts with a number added to each."""
+        high = None if self.high is None else self.high + by
+        return Counts(self.low + by, high, tuple((k + by, p) for k, p in self.seen), self.spread, self.mean_above)
+
     @property
     def fixed(self) -> bool:
         """Whether there is only one count."""

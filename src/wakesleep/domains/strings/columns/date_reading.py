@@ -1,10 +1,12 @@
 """Date and time formats read off a column whose values share one form."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.dates import MONTHS, WEEKDAYS, fit_date
 from wakesleep.domains.strings.columns.reading import by_form, columns_of
+from wakesleep.domains.strings.columns.slot import Slot
 
 ORDERS = ("Ymd", "mdY", "dmY", "mdy", "dmy", "ymd", "Ym", "mY", "my", "md", "dm")
 COMPACT = {8: ("%Y%m%d", "%d%m%Y", "%m%d%Y"), 6: ("%y%m%d", "%d%m%y", "%H%M%S"), 14: ("%Y%m%d%H%M%S",)}
@@ -26,6 +28,8 @@ NAMED_FORMATS = {
     "%Y%m%d%H%M%S": "date with time in fourteen digits",
 }
 MOST_TOKENS, MOST_FORMATS = 24, 6
+FEWEST_DATES = 4
+"""Different texts from which digits inside values are taken for dates."""
 Slots = Sequence[tuple[str, ...]]
 
 
@@ -43,6 +47,16 @@ def date_concepts(values: Sequence[str]) -> list[Concept]:
     else:
         forms = []
     return [Concept(date_name(f), fit_date(f, values), fitted=True) for f in forms]
+
+
+def dates_of(slot: Slot) -> list[Concept]:
+    """Returns dates in digits that all texts of a slot are; none where the texts are few or of another length."""
+    if len(slot.lengths) > 1 or min(slot.lengths) not in COMPACT or len(slot.table) < FEWEST_DATES:
+        return []
+    if not all(t.isdecimal() and t.isascii() for t in slot.table):
+        return []
+    found = [Concept(date_name(f), fit_date(f, slot.table), fitted=True) for f in COMPACT[min(slot.lengths)]]
+    return [c for c in found if all(c.log_prob(t) > -math.inf for t in slot.table)]
 
 
 def date_name(form: str) -> str:

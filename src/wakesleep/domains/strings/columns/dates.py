@@ -19,7 +19,8 @@ MONTHS = (
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 USUAL_YEARS = (1900, 2099)
 USUAL = 0.99
-"""Probability of a year of the usual ones; the others from 0 to 9999 share the rest."""
+"""Probability of a year of the usual ones; the others from 1000 to 2999 share the rest."""
+POSSIBLE_YEARS = (1000, 2999)
 LEAP_CYCLE = 2000
 """Two-digit years are taken as 2000 to 2099 when the length of February is asked for."""
 
@@ -34,7 +35,7 @@ def _names(words: tuple[str, ...], length: int | None = None) -> str:
 
 
 DATE_FIELDS: dict[str, tuple[str, int, int]] = {
-    "Y": ("[0-9]{4}", 4, 4),
+    "Y": ("[12][0-9]{3}", 4, 4),
     "y": ("[0-9]{2}", 2, 2),
     "m": (_MONTH, 2, 2),
     "n": (_MONTH_PLAIN, 1, 2),
@@ -190,7 +191,7 @@ def _field_chance(f: str, text: str, year: int | None, month: int | None) -> flo
     if f == "Y":
         count = USUAL_YEARS[1] - USUAL_YEARS[0] + 1
         usual = USUAL_YEARS[0] <= int(text) <= USUAL_YEARS[1]
-        return USUAL / count if usual else (1 - USUAL) / (10_000 - count)
+        return USUAL / count if usual else (1 - USUAL) / (POSSIBLE_YEARS[1] - POSSIBLE_YEARS[0] + 1 - count)
     if f in "de":
         return 1 / (_days(year, month) if month is not None else 31)
     return ZONE_MINUTES[text[-2:]] / 30
@@ -222,7 +223,7 @@ def _draw_field(f: str, fields: dict[str, str], year: int | None, month: int | N
 
 def _unusual_year(rng: random.Random) -> int:
     while True:
-        year = rng.randint(0, 9999)
+        year = rng.randint(*POSSIBLE_YEARS)
         if not USUAL_YEARS[0] <= year <= USUAL_YEARS[1]:
             return year
 

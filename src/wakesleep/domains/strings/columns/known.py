@@ -25,11 +25,17 @@ def known_programs(values: Sequence[str], reading: Reading) -> list[tuple[str, N
     found: list[Concept] = [c for c in map(concept, MAKERS) if _writes(c, probes)]
     found += map(concept, holding(list(dict.fromkeys(values))))
     found += date_concepts(values)
-    strays = stray_scores([v[:-1] for v in values])
-    found += checked_concepts(values, lambda payloads: aligned(payloads, "titles", reading, strays), reading)
+    found += checked_concepts(values, lambda payloads: _payloads(payloads, reading), reading)
     kept: list[tuple[str, Node]] = [("concept", c) for c in found if _writes(c, values)]
     kept += [("concept", c) for c in base64_texts(values, reading)]
     return kept + [("amount", c) for c in amount_concepts(values, reading)]
+
+
+def _payloads(texts: Sequence[str], reading: Reading) -> list[Node]:
+    """Returns programs for what stands before check characters: runs of one kind, or letters and digits mixed."""
+    strays = stray_scores(texts)
+    found = [aligned(texts, level, reading, strays) for level in ("titles", "alphanumeric")]
+    return list(dict.fromkeys(node for node in found if node is not None))
 
 
 def _writes(node: Node, values: Sequence[str]) -> bool:

@@ -22,7 +22,7 @@ from wakesleep.domains.strings.columns.background import fit_bigrams
 from wakesleep.domains.strings.columns.candidates import stray_scores
 from wakesleep.domains.strings.columns.library import FEWEST_COLUMNS, LIBRARY, mine
 from wakesleep.domains.strings.columns.nodes import Node
-from wakesleep.domains.strings.columns.posterior import log_joint_of, open_entries
+from wakesleep.domains.strings.columns.posterior import log_joint_of, null_marks, open_entries
 from wakesleep.domains.strings.columns.prior import FIRST_GUESS, MORE_PARTS, Weights, log_prior, normalised, used
 from wakesleep.domains.strings.columns.slots import Reading
 
@@ -65,7 +65,7 @@ def wake(values: list[str], reading: Reading) -> dict[Node, float]:
     distinct = distinct[:: -(-len(distinct) // MOST_LEARNED_VALUES)]
     first = distinct[: max(2, len(distinct) // 2)]
     strays = stray_scores(distinct)
-    programs = [e.program for e in open_entries(first, first, reading, COLUMN_MEMORY_SIZE)]
+    programs = [e.program for e in open_entries(first, null_marks(first), reading, COLUMN_MEMORY_SIZE)]
     scores = [log_joint_of(z, distinct, strays, reading) for z in programs]
     best = max(scores)
     weights = [math.exp(s - best) for s in scores]

@@ -10,6 +10,8 @@ SHORTEST_WORD = 4
 """Letters of the longest text of a slot from which its texts are words, whose lengths vary."""
 LONG_NUMBER = 6
 """Digits from which numbers that all have as many keep them."""
+MANY_NUMBERS = 20
+"""Numbers after which those more than a digit shorter than any seen are not to be expected."""
 LONGEST_CODE = 5
 """Capital letters up to which the texts of a slot are codes, of lengths near those seen."""
 NEW_LENGTH = {"narrow": 1.0, "usual": 0.04, "wide": 0.0}
@@ -23,7 +25,8 @@ def counts_of(slot: Slot, generality: str) -> Counts:
     low, high = min(slot.lengths), max(slot.lengths)
     if slot.number and (low < high or high < LONG_NUMBER):
         counts = slot_counts(slot.lengths, generality)
-        return fit_counts(slot.lengths.elements(), 1, counts.high) if high > 1 else counts
+        least = 1 if len(slot.texts) < MANY_NUMBERS else max(1, min(low - 1, counts.low))
+        return fit_counts(slot.lengths.elements(), least, counts.high) if high > 1 else counts
     words = len(slot.lengths) == 2 and high >= SHORTEST_WORD and any(c.islower() for c in slot.seen)
     if (len(slot.lengths) >= 3 or words) and not any(c.isdigit() for c in slot.seen):
         widened = slot_counts(slot.lengths, generality)

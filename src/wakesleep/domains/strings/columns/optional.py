@@ -8,12 +8,16 @@ from wakesleep.domains.strings.columns.characters import chars
 from wakesleep.domains.strings.columns.choices import Maybe
 from wakesleep.domains.strings.columns.counts import exactly
 from wakesleep.domains.strings.columns.nodes import Node, Run
-from wakesleep.domains.strings.columns.reading import RUNS, Forms, by_form, columns_of, numbers_among
+from wakesleep.domains.strings.columns.reading import LETTER_KINDS, RUNS, Forms, by_form, columns_of, numbers_among
 from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slot import Slot, places_among
 from wakesleep.domains.strings.columns.slots import Reading, fit_loosely, fit_slot
 
 MOST_MERGED, MOST_OPTIONAL_TOKENS, MOST_OPTIONAL = 8, 14, 3
+SHORTEST_CODE = 3
+"""Characters of a part that one value has, from which it is a word or a code of that length."""
+WORDS_AFTER = (" ", *LETTER_KINDS)
+"""Kinds of tokens after which a text that one value has is a word, or an end of one, and others may stand there."""
 LEAST_MERGED_SHARE = 0.9
 """Share of the values whose forms are merged."""
 GAP, OTHER_SYMBOL, OTHER_TEXT = 1.0, 0.9, 0.3
@@ -77,9 +81,14 @@ class Merged:
         return OTHER_SYMBOL if symbols else 3 * GAP
 
 
-def with_optional_parts(values: Sequence[str], reading: Reading) -> Node | None:
+def optional_levels(values: Sequence[str]) -> tuple[str, str]:
+    """Returns the granularities at which optional parts are looked for: runs of one kind, and letters with digits."""
+    return "titles" if any(map(_WORD.search, values)) else RUNS, "alphanumeric"
+
+
+def with_optional_parts(values: Sequence[str], level: str, reading: Reading) -> Node | None:
     """Returns a sequence of parts that some values lack; None where all have one form, or too many."""
-    forms = by_form(values, "titles" if any(map(_WORD.search, values)) else RUNS)
+    forms = by_form(values, level)
     if len(forms) < 2:
         return None
     merged = _merged(forms)
@@ -121,15 +130,16 @@ def _no_other_symbols(merged: Merged) -> bool:
 
 
 def _fitted(merged: Merged, reading: Reading) -> list[Node]:
-    """Returns a program for each place; parts that one value has are loose, several symbols are a set."""
+    """Returns a program for each place; short texts and words that one value has are loose, several symbols are a set."""
     present = [tuple(t for t in c if t) for c in merged.columns]
     numbers = numbers_among(merged.kinds, present)
     places = places_among(merged.kinds, present)
     found: list[Node] = []
-    for kind, slot in zip(merged.kinds, map(Slot, present, numbers, places), strict=True):
+    before = ["", *merged.kinds]
+    for left, kind, slot in zip(before, merged.kinds, map(Slot, present, numbers, places), strict=False):
         if not kind.isalnum() and len(slot.table) > 1 and max(slot.lengths) == 1:
             found.append(Run(chars(extra="".join(slot.table)), exactly(1)))
         else:
-            fit = fit_loosely if len(slot.texts) == 1 else fit_slot
-            found.append(fit(slot, reading)[0])
+            loose = len(slot.texts) == 1 and (len(slot.texts[0]) < SHORTEST_CODE or left in WORDS_AFTER)
+            found.append((fit_loosely if loose else fit_slot)(slot, reading)[0])
     return found

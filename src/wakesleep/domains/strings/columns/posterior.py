@@ -10,13 +10,14 @@ from wakesleep.domains.strings.columns.background import background, flat
 from wakesleep.domains.strings.columns.candidates import STRAY_RATE, read_off, rest_of, single_run, stray_scores
 from wakesleep.domains.strings.columns.choices import Either
 from wakesleep.domains.strings.columns.codes import NULLS
+from wakesleep.domains.strings.columns.composites import composites
 from wakesleep.domains.strings.columns.concepts import Concept
 from wakesleep.domains.strings.columns.known import known_programs
 from wakesleep.domains.strings.columns.mutations import mutated
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.numbers import Number
 from wakesleep.domains.strings.columns.prior import Weights, free_parameters, log_prior, shipped
-from wakesleep.domains.strings.columns.reading import mask
+from wakesleep.domains.strings.columns.reading import marks_among, mask, shuffled
 from wakesleep.domains.strings.columns.repetition import News, Rows, count_rows, log_closed, may_be_closed, pitman_yor
 from wakesleep.domains.strings.columns.slots import Reading
 from wakesleep.domains.strings.columns.words import Words
@@ -34,6 +35,8 @@ FEWEST_OF_RANGE, ROWS_OF_NUMBER = 5, 20
 """Whole numbers from which a closed list is their range; rows for each below which a list with gaps stays open."""
 CONCEPT, READ_OFF, REST, MUTATION, ENUMERATION = PROPOSERS = ("concept", "read off", "rest", "mutation", "enumeration")
 """Sources of proposals: named concepts, the column itself, what the best leave over, changes of the best, its list."""
+FEWEST_BESIDE_MARKS = 8
+"""Different values of a column in which a word that comes again stands for a number."""
 HOPELESS_NATS = 1.0
 """How far a program must be below those that are kept before the rest of the values are left unread."""
 
@@ -90,10 +93,11 @@ def infer(
     """Returns the posterior for the rows of a column, nulls left out; `without` are sources of proposals left out."""
     judged, memory_size = EFFORTS[effort]
     rows = count_rows(values)
-    reading = Reading(weights or shipped(), generality)
     distinct = list(rows.counts)
+    reading = Reading(weights or shipped(), generality, shuffled(distinct))
     sample = distinct[:: math.ceil(len(distinct) / judged)]
-    entries = open_entries(sample, distinct, reading, memory_size, without)
+    marks = null_marks(distinct) + word_marks(rows)
+    entries = open_entries(sample, marks, reading, memory_size, without)
     news = pitman_yor(rows)
     entries = _with_closed(entries, rows, news, reading.generality)
     if ENUMERATION in without:
@@ -113,11 +117,17 @@ def null_marks(distinct: Sequence[str]) -> list[str]:
     return [m for m in marks if mask(m) not in forms]
 
 
+def word_marks(rows: Rows) -> list[str]:
+    """Returns a few texts without digits that come again and again among values with digits."""
+    words = [v for v in rows.counts if not any(map(str.isdecimal, v)) and v not in NULLS]
+    often = words and all(rows.counts[w] > 1 for w in words)
+    return words if often and len(rows.counts) >= FEWEST_BESIDE_MARKS and marks_among(words, list(rows.counts)) else []
+
+
 def open_entries(
-    sample: Sequence[str], distinct: Sequence[str], reading: Reading, memory_size: int, without: Collection[str] = ()
+    sample: Sequence[str], marks: Sequence[str], reading: Reading, memory_size: int, without: Collection[str] = ()
 ) -> list[Entry]:
-    """Returns scored programs of every source but those left out, the best first, each once."""
-    marks = null_marks(distinct)
+    """Returns scored programs of every source but those left out, the best first, each once; marks are a branch."""
     values = [v for v in sample if v not in marks]
     few = values[:: -(-len(values) // FEW_VALUES)]
     strays = stray_scores(values)
@@ -151,6 +161,8 @@ def _first_proposals(values: Sequence[str], reading: Reading, without: Collectio
     known = known_programs(values, reading) if CONCEPT not in without else []
     if READ_OFF in without:
         return [*known, *((READ_OFF, node) for node in single_run(values, reading))]
+    if CONCEPT not in without:
+        known += [(CONCEPT, node) for node in composites(values, reading)]
     return known + read_off(values, reading)
 
 

@@ -166,7 +166,7 @@ def log_prior(node: Node, weights: Weights) -> float:
     if isinstance(node, Concept):
         own -= usual_cost(node.body)
         payload = node.body.payload if node.fitted and isinstance(node.body, Checked) else None
-        return own + (log_prior(payload, weights) if payload is not None else 0.0)
+        return own + (log_prior(payload, weights) + CONCEPT_COST if payload is not None else 0.0)
     return own + sum(log_prior(part, weights) for part in node.parts_below())
 
 

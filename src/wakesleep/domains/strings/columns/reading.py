@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 GRANULARITIES = {
     "titles": re.compile(r"Aa+|A+|a+|x+|9+|[\s\S]"),
@@ -112,6 +113,27 @@ def settled(items: Sequence[object]) -> bool:
     return set(items[half:]) <= set(items[:half])
 
 
+FEWEST_SHUFFLED, SHUFFLED_SHARE = 6, 0.25
+"""Items from which their order is told, and the least share of steps in either direction."""
+
+
+def shuffled(items: Sequence[str]) -> bool:
+    """Returns whether items go up about as often as they go down: they are not in order."""
+    ups = sum(a < b for a, b in pairwise(items))
+    steps = len(items) - 1
+    return len(items) >= FEWEST_SHUFFLED and min(ups, steps - ups) >= SHUFFLED_SHARE * steps
+
+
+MOST_INCOMPLETE, MOST_INCOMPLETE_OF_TWO = 0.2, 0.1
+"""Chance of a set with one more member from which the set seen is not taken for all; sets of two are oftener larger."""
+
+
+def complete(kinds: int, times: int) -> bool:
+    """Returns whether so many kinds are all: of one more, each alike, one would hardly be missed in so many draws."""
+    most = MOST_INCOMPLETE if kinds > 2 else MOST_INCOMPLETE_OF_TWO
+    return (kinds + 1) * (kinds / (kinds + 1)) ** times <= most
+
+
 def changes(items: Sequence[str]) -> list[str]:
     """Returns the items without those that repeat the one before: a sorted column has as many as it has values."""
     return [item for i, item in enumerate(items) if not i or item != items[i - 1]]
@@ -119,6 +141,10 @@ def changes(items: Sequence[str]) -> list[str]:
 
 def _is_number(text: str) -> bool:
     return text.isdecimal() and text.isascii() and (len(text) == 1 or text[0] != "0")
+
+
+LENGTHS_OF_NUMBERS = 3
+"""Different numbers of digits from which digits are a number rather than a code."""
 
 
 def numbers_among(kinds: Sequence[str], slots: Sequence[tuple[str, ...]]) -> list[bool]:
@@ -134,13 +160,27 @@ def numbers_among(kinds: Sequence[str], slots: Sequence[tuple[str, ...]]) -> lis
     for i, is_plain in enumerate(plain):
         before = kinds[i - 1] if i else ""
         after = tuple(kinds[i + 1 : i + 3])
-        beside = before in (SIGN, "$", "€", "£") or after in ((".", kinds[i]), (",", kinds[i]))
+        point = after in ((".", kinds[i]), (",", kinds[i])) and tuple(kinds[i + 3 : i + 5]) != (after[0], kinds[i])
+        beside = before in (SIGN, "$", "€", "£") or point
         fraction = before in (".", ",") and i > 1 and kinds[i - 2] == kinds[i]
         counted = len(after) == 2 and after[0] == " " and after[1] in LETTER_KINDS and (vary[i] or len(slots[i][0]) < 4)
+        varied = len({len(t) for t in slots[i]}) >= LENGTHS_OF_NUMBERS
         found.append(
-            is_plain and not fraction and (beside or counted or (several and (vary[i] or len(slots[i][0]) < 4)))
+            is_plain
+            and not fraction
+            and (varied or beside or counted or (several and (vary[i] or len(slots[i][0]) < 4)))
         )
     return found
+
+
+MOST_MARKS = 3
+
+
+def marks_among(texts: Sequence[str], values: Sequence[str]) -> bool:
+    """Returns whether a few texts without digits stand among values with digits: words that replace a number."""
+    if len(texts) > MOST_MARKS or any(c.isdecimal() for t in texts for c in t):
+        return False
+    return 2 * sum(any(map(str.isdecimal, v)) for v in values) > len(values)
 
 
 def columns_of(rows: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:

@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-AFTER_COLON, BEFORE_COLON, BETWEEN_COLONS, AFTER_W, AFTER_DOT = PLACES = (
-    "after a colon", "before a colon", "between colons", "after W", "after a dot",
+(
+    AFTER_COLON, BEFORE_COLON, BETWEEN_COLONS, AFTER_W, AFTER_DOT, AFTER_Q, BEFORE_DEGREE, AFTER_HOURS,
+) = PLACES = (
+    "after a colon", "before a colon", "between colons", "after W", "after a dot", "after Q", "before a degree sign",
+    "after hours",
 )  # fmt: skip
 
 
@@ -53,22 +56,28 @@ class Slot:
         return low[:k]
 
 
+LETTER_PLACES = {"W": AFTER_W, "w": AFTER_W, "Q": AFTER_Q, "q": AFTER_Q, "h": AFTER_HOURS}
+"""Letters before a number that tell what it counts."""
+
+
 def place_of(before: str, after: str, texts: Sequence[str]) -> str:
     """Returns what the kinds and texts of the tokens beside a slot tell of it; empty for nothing."""
     if before in (":", "'", "°"):
         return BETWEEN_COLONS if after == ":" else AFTER_COLON
     if after == ":":
         return BEFORE_COLON
-    if before == ".":
+    if after == "°":
+        return BEFORE_DEGREE
+    if before in (".", ","):
         return AFTER_DOT
-    return AFTER_W if texts and texts[0][-1:] in ("W", "w") and len(set(texts)) == 1 else ""
+    return LETTER_PLACES.get(texts[0][-1:], "") if texts and len(set(texts)) == 1 else ""
 
 
 def places_among(kinds: Sequence[str], columns: Sequence[Sequence[str]]) -> list[str]:
     """Returns the place of each slot; signs, which may be empty, do not count as what stands beside it."""
     found: list[str] = []
     for i in range(len(kinds)):
-        j = i - 1 - (i > 0 and kinds[i - 1] == "sign")
+        j = i - 1 - (i > 0 and kinds[i - 1] in ("sign", " "))
         before, texts = (kinds[j], columns[j]) if j >= 0 else ("", ())
         found.append(place_of(before, kinds[i + 1] if i + 1 < len(kinds) else "", texts))
     return found

@@ -24,6 +24,22 @@ AS_WRITTEN: dict[str, str] = {
         "Mc Lv Ts Og"
     ),
     "unit of data": "B KB MB GB TB PB kB KiB MiB GiB TiB",
+    "unit of a dose": "mg µg mcg g kg ml mL l L IU IE U mmol %",
+    "incoterm": "EXW FCA FAS FOB CFR CIF CPT CIP DAP DPU DDP DAT",
+    "priority": "P0 P1 P2 P3 P4 P5",
+    "blood group in words": "A pos,A neg,B pos,B neg,AB pos,AB neg,O pos,O neg,0 pos,0 neg",
+    "weekday of two letters": "Mo Tu We Th Fr Sa Su",
+    "German weekday of two letters": "Mo Di Mi Do Fr Sa So",
+    "ordinal ending": "st nd rd th",
+    "unit of resistance": "mΩ Ω kΩ MΩ GΩ",
+    "unit of capacitance": "pF nF µF uF mF F",
+    "unit of frequency": "Hz kHz MHz GHz THz",
+    "unit of power": "W kW MW GW mW hp PS",
+    "unit of energy": "J kJ MJ Wh kWh MWh GWh cal kcal",
+    "unit of pressure": "Pa hPa kPa MPa bar mbar psi mmHg",
+    "unit of speed": "km/h m/s mph kn kt",
+    "unit of time": "ns µs us ms s min h d",
+    "unit of temperature": "°C °F K",
     "unit of length": "mm cm dm m km in ft yd mi nm um",
     "unit of weight": "mg g kg t lb lbs oz",
     "unit of volume": "ml mL cl dl l L gal qt pt",
@@ -70,6 +86,11 @@ IN_ANY_CASE: dict[str, str] = {
         "draft,submitted,reviewed,published,expired,processing,confirmed,shipped,delivered,returned,refunded,paid,"
         "unpaid,overdue,backordered,success,succeeded,skipped,aborted,enabled,disabled,suspended,deleted"
     ),
+    "state of a ticket": (
+        "new,open,reopened,assigned,in progress,in review,waiting,waiting for customer,waiting for support,on hold,"
+        "pending,escalated,blocked,resolved,closed,done,cancelled,duplicate,won't fix,backlog,to do,ready,testing"
+    ),
+    "yes, no or unknown": "yes,no,unknown,maybe,n/a",
     "environment": "dev,development,test,testing,qa,staging,stage,prod,production,sandbox,uat,local,ci",
     "way of paying": "cash,card,credit card,debit card,cheque,check,bank transfer,paypal,invoice,voucher",
     "member role": "admin,administrator,owner,editor,viewer,guest,member,user,moderator,manager,author,contributor",
@@ -96,7 +117,7 @@ def _titled(word: str) -> str:
 @cache
 def vocabularies() -> dict[str, tuple[str, ...]]:
     """Returns the words of each list, by its name; a name says how the words are written where that varies."""
-    found = {name: tuple(words.split()) for name, words in AS_WRITTEN.items()}
+    found = {name: tuple(words.split("," if "," in words else None)) for name, words in AS_WRITTEN.items()}
     for name, words in IN_ANY_CASE.items():
         small = tuple(words.split(","))
         found[name] = small
@@ -108,6 +129,13 @@ def vocabularies() -> dict[str, tuple[str, ...]]:
         for kind, listed in ((name, full), (f"{name} of three letters", tuple(w[:3] for w in full))):
             found |= {kind: listed, f"{kind} in capitals": tuple(map(str.upper, listed))}
             found |= {f"{kind} in small letters": tuple(map(str.lower, listed))}
+    for name, abroad in (("month", codes.MONTHS_ABROAD), ("weekday", codes.WEEKDAYS_ABROAD)):
+        for language, words in abroad.items():
+            found[f"{language} {name}"] = tuple(words.split())
+            found[f"{language} {name} with {'small letters' if language == 'German' else 'a capital'}"] = tuple(
+                w.swapcase() if len(w) == 1 else (w.lower() if language == "German" else w.capitalize())
+                for w in words.split()
+            )
     found |= {
         "country code": codes.COUNTRIES, "country code of three letters": codes.COUNTRIES_3,
         "currency code": codes.CURRENCIES, "language code": codes.LANGUAGES,
