@@ -65,7 +65,9 @@ def _place(texts: Sequence[str], first: bool, cover: Cover, whole: Chars) -> Cha
 
 
 def _all_seen(table: Counter[str], texts: Sequence[str]) -> bool:
-    return len(table) <= MOST_IN_PLACE and min(table.values()) > 1 and settled(texts) and complete(len(table), len(texts))
+    return (
+        len(table) <= MOST_IN_PLACE and min(table.values()) > 1 and settled(texts) and complete(len(table), len(texts))
+    )
 
 
 def _is_constant(kind: Chars) -> bool:
@@ -73,7 +75,7 @@ def _is_constant(kind: Chars) -> bool:
 
 
 def _told(columns: Sequence[Sequence[str]], kinds: Sequence[Chars]) -> bool:
-    """Returns whether constant digits or letters are no accident: no others of their kind, or enough that vary freely."""
+    """Returns whether constant digits or letters are no accident: enough others of their kind vary freely."""
     fixed = sum(map(_is_constant, kinds))
     free = sum(len(set(c)) >= FREE_IN_PLACE for c, k in zip(columns, kinds, strict=True) if k.classes)
     alone = fixed == len(kinds) and not any(map(str.isdecimal, columns[0] if columns else ""))
