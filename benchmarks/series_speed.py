@@ -24,6 +24,8 @@ from wakesleep.paper.results import Row, dump
 REPEATS = 5
 LENGTHS = (72, 144, 288, 576, 1000, 3000, 10_000)
 MANY, MANY_POINTS = 100, 120
+SEARCHED_POINTS = 3000
+"""The length of a series that is searched for cycles because no season is given."""
 COLD = [sys.executable, "-c", "from wakesleep.cli.app import main; main()", "explain", "timeseries", "examples/co2.csv"]
 
 
@@ -35,6 +37,8 @@ def main() -> None:
     answer(drawn(144))
     rows: list[Row] = [{"what": "length", "n": n, "cpu_s": timed(partial(answer, drawn(n)))} for n in LENGTHS]
     rows += kinds_of_times()
+    searched = partial(answer, drawn(SEARCHED_POINTS), season=None)
+    rows.append({"what": "searched", "n": SEARCHED_POINTS, "cpu_s": timed(searched)})
     rows.append({"what": "many", "series": MANY, "n": MANY_POINTS, "cpu_s": many()})
     rows += [{"what": "cold", "state": state, "cpu_s": cold()} for state in ("first", "second")]
     options.output.mkdir(parents=True, exist_ok=True)
@@ -51,8 +55,8 @@ def drawn(n: int, seed: int = 0) -> np.ndarray:
     return 100 + np.cumsum(rng.normal(size=n)) * 0.3 + season + rng.normal(size=n)
 
 
-def answer(values: np.ndarray, times: np.ndarray | None = None) -> None:
-    found = explain_series(values, times, season=12)
+def answer(values: np.ndarray, times: np.ndarray | None = None, season: int | None = 12) -> None:
+    found = explain_series(values, times, season)
     found.forecast(horizon=18, levels=(90,))
     found.sentences()
 

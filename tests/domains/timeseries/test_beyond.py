@@ -17,7 +17,7 @@ from wakesleep.domains.timeseries.statespace.inference import stages
 from wakesleep.domains.timeseries.statespace.library import Library, equal, shipped
 from wakesleep.domains.timeseries.statespace.mixture import Mixture, mixed
 from wakesleep.domains.timeseries.statespace.paths import simulate
-from wakesleep.domains.timeseries.statespace.posterior import weigh
+from wakesleep.domains.timeseries.statespace.posterior import SCREENED_ATOMS, SCREENED_POINTS, jacobian, weigh
 from wakesleep.domains.timeseries.statespace.prior import broad, cyclic
 from wakesleep.domains.timeseries.statespace.seasons import cycle_of
 from wakesleep.errors import Refusal
@@ -151,3 +151,17 @@ def test_a_combination_is_the_mean_of_the_densities_and_is_named(monkeypatch):
     monkeypatch.setattr(combination.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(Refusal, match="needs statsforecast"):
         found.forecast(horizon=2, combine=["AutoETS"])
+
+
+def test_a_long_series_is_filtered_by_the_groups_that_its_latest_points_do_not_rule_out():
+    t = np.arange(700.0)
+    values = 50 + 10 * np.sin(2 * np.pi * t / 12) + np.random.default_rng(0).normal(size=700)
+    observed, library = Observed(t, np.stack([values, np.log(values)])), shipped("month")
+    found = weigh(observed, (False, True), library, (12,))
+    assert [g.seasons[0].length for g in found.groups] == [12]
+    assert len(found.atoms) == SCREENED_ATOMS
+    latest = observed.latest(SCREENED_POINTS)
+    whole = weigh(latest, (False, True), library, (12,))
+    best = np.sort(whole.log_likelihood.max(axis=0))[-SCREENED_ATOMS:]
+    kept = filter_atoms(found.atoms, latest, found.groups[0].seasons).log_likelihood - jacobian(latest, (False, True))
+    np.testing.assert_allclose(np.sort(kept.max(axis=0)), best)

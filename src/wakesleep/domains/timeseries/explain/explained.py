@@ -16,10 +16,10 @@ from wakesleep.domains.timeseries.statespace.changes import Change
 from wakesleep.domains.timeseries.statespace.cycles import candidates
 from wakesleep.domains.timeseries.statespace.filtering import Observed
 from wakesleep.domains.timeseries.statespace.inference import Inferred
-from wakesleep.domains.timeseries.statespace.library import Library, library_for, shipped
+from wakesleep.domains.timeseries.statespace.library import library_for, shipped
 from wakesleep.domains.timeseries.statespace.mixture import Mixture
-from wakesleep.domains.timeseries.statespace.posterior import Posterior, forms
-from wakesleep.domains.timeseries.statespace.seasons import Season, cycle_of
+from wakesleep.domains.timeseries.statespace.posterior import Posterior, Wanted, forms
+from wakesleep.domains.timeseries.statespace.seasons import cycle_of
 from wakesleep.errors import Refusal
 
 FEWEST_SEEN = 8
@@ -184,9 +184,9 @@ def is_yearly(series: Series, season: Any) -> bool:
     return season == 1 and series.unit == "step" and int(np.isfinite(series.values).sum()) <= LONGEST_YEARLY
 
 
-def with_cycles(periods: Sequence[float | int]) -> list[tuple[tuple[Season, ...], Library]]:
+def with_cycles(periods: Sequence[float | int]) -> list[Wanted]:
     """Returns, for each period that was found, a cycle of it with its library; all are as probable as one library."""
-    made: list[tuple[tuple[Season, ...], Library]] = []
+    made: list[Wanted] = []
     for period in periods:
         library = shipped("cycle").stretched(period)
         made.append(((cycle_of(period),), replace(library, log_prior=library.log_prior - np.log(len(periods)))))

@@ -12,9 +12,8 @@ from wakesleep.domains.timeseries.statespace.filtering import Observed
 from wakesleep.domains.timeseries.statespace.library import Library
 from wakesleep.domains.timeseries.statespace.mixture import Mixture, mixed
 from wakesleep.domains.timeseries.statespace.paths import simulate
-from wakesleep.domains.timeseries.statespace.posterior import Posterior, weigh
+from wakesleep.domains.timeseries.statespace.posterior import Posterior, Wanted, weigh
 from wakesleep.domains.timeseries.statespace.refinement import refine
-from wakesleep.domains.timeseries.statespace.seasons import Season
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def stages(
     library: Library,
     lengths: Sequence[float | int],
     least: float = -np.inf,
-    beside: Sequence[tuple[tuple[Season, ...], Library]] = (),
+    beside: Sequence[Wanted] = (),
     beyond: bool = True,
 ) -> Iterator[Inferred]:
     """Yields the programs of the library, then the answer: with the changes that the series asks for, and programs

@@ -26,9 +26,16 @@ KNEE_RATIO = 1.25
 An integrated walk of logarithms spreads as the time ahead to the power of 3/2, and its exponential explodes. The ratio
 had the least quantile loss on training series of the competition, of 1.1 to 2 and none."""
 SCREENED_POINTS, SCREENED_ATOMS = 300, 120
-"""A longer series is screened on its latest points, and this many of the best atoms see all of it."""
+"""A series of over twice as many points is screened on its latest ones: of each group these many of the best atoms
+see all of it."""
+LEAST_BEHIND_NATS = 30.0
+"""A group whose best atom is further behind on the latest points is left out: its weight would be below e^-4."""
 LEAST_WEIGHT = 1e-3
 """Members of less weight than this share of the greatest are left out of the mixture."""
+
+
+Wanted = tuple[tuple[Season, ...], Library]
+"""The seasons of a group and its library."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +142,7 @@ def weigh(
     lengths: Sequence[float | int],
     least: float = -np.inf,
     point_worth: float = POINT_WORTH,
-    beside: Sequence[tuple[tuple[Season, ...], Library]] = (),
+    beside: Sequence[Wanted] = (),
 ) -> Posterior:
     """Returns the posterior over the atoms of a library, with every set of the given seasons for seasonal ones.
 
@@ -146,7 +153,8 @@ def weigh(
     plain, seasonal = (library.take(library.atoms.seasonal == s) for s in (False, True))
     shared = replace(seasonal, log_prior=seasonal.log_prior - np.log(max(1, len(sets))))
     wanted = [((), plain), *((chosen, shared) for chosen in sets), *beside]
-    groups = tuple(filtered_group(observed, *each) for each in wanted if len(each[1].atoms))
+    there = screened(observed, logs, [each for each in wanted if len(each[1].atoms)])
+    groups = tuple(filtered_group(observed, *each) for each in there)
     return compare(observed, logs, groups, least, library.width, point_worth)
 
 
@@ -180,9 +188,21 @@ def _shares(tempered: Float[np.ndarray, "m a"], logs: tuple[bool, ...]) -> Float
     return weight * share[:, None]
 
 
+def screened(observed: Observed, logs: tuple[bool, ...], wanted: Sequence[Wanted]) -> Sequence[Wanted]:
+    """Returns the groups with the atoms that see all of a series; of a long one the best on its latest points."""
+    if len(observed.positions) <= 2 * SCREENED_POINTS:
+        return wanted
+    latest = observed.latest(SCREENED_POINTS)
+    more = jacobian(latest, logs)
+    scores = [(filter_atoms(k.atoms, latest, s).log_likelihood - more).max(axis=0) for s, k in wanted]
+    least = max(score.max() for score in scores) - LEAST_BEHIND_NATS
+    return [
+        (seasons, library.take(np.sort(np.argsort(-score)[:SCREENED_ATOMS])))
+        for (seasons, library), score in zip(wanted, scores, strict=True)
+        if score.max() >= least
+    ]
+
+
 def filtered_group(observed: Observed, seasons: tuple[Season, ...], library: Library) -> Group:
-    """Returns the atoms of a group filtered; of a long series only the best on its latest points."""
-    if len(observed.positions) > 2 * SCREENED_POINTS and len(library.atoms) > SCREENED_ATOMS:
-        screened = filter_atoms(library.atoms, observed.latest(SCREENED_POINTS), seasons).log_likelihood.max(axis=0)
-        library = library.take(np.sort(np.argsort(-screened)[:SCREENED_ATOMS]))
+    """Returns the atoms of a group filtered."""
     return Group(seasons, library.atoms, filter_atoms(library.atoms, observed, seasons), library.log_prior)
