@@ -116,8 +116,11 @@ _, observed = wakesleep.dream(model, jax.random.key(1), None, 30)
 data = wakesleep.Observations(observed)
 algorithm = wakesleep.mws(optax.adam(1e-2), memory_size=2, proposals=2)
 state = algorithm.init(model, data)
-for state, info in wakesleep.fit(algorithm, state, data, key=jax.random.key(3), steps=STEPS_OF_LEARNING, batch_size=10):
-    print(int(state.step), float(info.bound))
+for state, info in wakesleep.fit(
+    algorithm, state, data, key=jax.random.key(3), steps=STEPS_OF_LEARNING, batch_size=10, every=100
+):
+    if int(state.step) % 100 == 0:
+        print(int(state.step), "steps, bound", round(float(info.bound), 2))
 print(
     "kinds and sizes of the first", np.asarray(state.memory.programs.kind[0]), np.asarray(state.memory.programs.size[0])
 )
