@@ -2,10 +2,14 @@
 
     python docs/build_site.py                       # writes build/docs and build/mkdocs.yml
     python docs/build_site.py --check build/site    # follows every link of the built site
+    python docs/build_site.py --run [NAME ...]      # runs tutorials, and keeps what they print in tutorials/output.json
 
 Pages of docs/ link to each other and to files beside docs/. Here the latter are copied into the site.
 """
 
+import contextlib
+import io
+import json
 import re
 import shutil
 import sys
@@ -17,6 +21,7 @@ import wakesleep
 
 ROOT = Path(__file__).parents[1]
 DOCS, BUILD = ROOT / "docs", ROOT / "build"
+OUTPUT = DOCS / "tutorials" / "output.json"
 PAGES_BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md")
 API = {
     "Explaining": ("domains.",),
@@ -42,18 +47,42 @@ def api_pages() -> dict[str, str]:
     return pages
 
 
+def cells(script: Path) -> list[str]:
+    """Returns the cells of a tutorial."""
+    return re.split(r"^# %%.*\n", script.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def run_tutorial(script: Path) -> list[str]:
+    """Runs a tutorial, and returns what each of its cells prints."""
+    space: dict[str, object] = {"__name__": script.stem}
+    found = []
+    for cell in cells(script):
+        with contextlib.redirect_stdout(io.StringIO()) as told:
+            exec(compile(cell, script.name, "exec"), space)
+        found.append(told.getvalue().strip("\n"))
+    return found
+
+
+def keep_output(names: list[str]) -> None:
+    """Runs tutorials, all by default, and keeps what they print."""
+    kept = json.loads(OUTPUT.read_text(encoding="utf-8")) if OUTPUT.exists() else {}
+    for name in names or sorted(path.stem for path in OUTPUT.parent.glob("*.py")):
+        kept[name] = run_tutorial(OUTPUT.parent / f"{name}.py")
+    OUTPUT.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+
+
 def tutorial(script: Path) -> str:
-    """Returns a script as a page: its comments that begin a block are prose, everything else is code."""
-    body = script.read_text(encoding="utf-8")
-    cells = re.split(r"^# %%.*\n", body, flags=re.MULTILINE)
+    """Returns a script as a page: its comments that begin a cell are prose, then come the code and what it printed."""
+    printed = json.loads(OUTPUT.read_text(encoding="utf-8"))[script.stem]
     parts = []
-    for cell in cells:
+    for cell, told in zip(cells(script), printed, strict=True):
         lines = cell.strip("\n").splitlines()
         prose = []
         while lines and lines[0].startswith("#"):
             prose.append(lines.pop(0).removeprefix("#").removeprefix(" "))
         code = "\n".join(lines).strip("\n")
-        parts.append("\n".join(prose) + (f"\n\n```python\n{code}\n```" if code else ""))
+        shown = (f"\n\n```python\n{code}\n```" if code else "") + (f"\n\n```text\n{told}\n```" if told else "")
+        parts.append("\n".join(prose) + shown)
     return "\n\n".join(parts).strip() + f"\n\nThis page is `docs/tutorials/{script.name}`, which the tests run.\n"
 
 
@@ -152,4 +181,7 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--check"]:
         wrong = check(Path(sys.argv[2]).resolve())
         sys.exit("\n".join(["Links that lead nowhere:", *wrong]) if wrong else 0)
-    gather()
+    if sys.argv[1:2] == ["--run"]:
+        keep_output(sys.argv[2:])
+    else:
+        gather()

@@ -54,8 +54,14 @@ def test_a_tutorial_runs(script):
 def test_a_tutorial_becomes_prose_and_code():
     text = site.tutorial(ROOT / "docs" / "tutorials" / "reading_a_posterior.py")
     assert text.startswith("# Reading a posterior honestly\n")
-    assert text.count("```") == 2 * text.count("```python") > 0
+    assert text.count("```") == 2 * (text.count("```python") + text.count("```text"))
+    assert text.count("```python") >= text.count("```text") > 0
     assert "# %%" not in text
+
+
+def test_what_each_cell_prints_is_kept(tmp_path):
+    (tmp_path / "one.py").write_text("# # One\n\n# %%\nx = 2\nprint(x)\n\n# %%\n# Words.\nprint(x * x)\n")
+    assert site.run_tutorial(tmp_path / "one.py") == ["", "2", "4"]
 
 
 RUN, OUTPUT, CONFIGURATION, RUN_ELSEWHERE = ("python", "console"), ("text",), ("yaml", "toml"), {"lake.md": "py"}

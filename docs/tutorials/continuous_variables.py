@@ -105,7 +105,7 @@ for kind in (0, 1):
     exact = jax.scipy.stats.multivariate_normal.logpdf(x, np.zeros(len(f)), covariance)
     before = model.evaluator.log_prob(x, start)
     after = model.evaluator.log_prob(x, model.evaluator.refine(start, x))
-    print(kind, float(before), float(after), float(exact))
+    print(f"kind {kind}: {float(before):.3f} before refine, {float(after):.3f} after it, exact {float(exact):.3f}")
     assert before <= exact + 1e-3
     assert abs(after - exact) < 1e-2 * abs(exact)
 
@@ -116,8 +116,10 @@ _, observed = wakesleep.dream(model, jax.random.key(1), None, 30)
 data = wakesleep.Observations(observed)
 algorithm = wakesleep.mws(optax.adam(1e-2), memory_size=2, proposals=2)
 state = algorithm.init(model, data)
-for state, info in wakesleep.fit(algorithm, state, data, key=jax.random.key(3), steps=STEPS_OF_LEARNING, batch_size=10):
-    print(int(state.step), float(info.bound))
-print(
-    "kinds and sizes of the first", np.asarray(state.memory.programs.kind[0]), np.asarray(state.memory.programs.size[0])
-)
+for state, info in wakesleep.fit(
+    algorithm, state, data, key=jax.random.key(3), steps=STEPS_OF_LEARNING, batch_size=10, every=100
+):
+    if int(state.step) % 100 == 0:
+        print(int(state.step), "steps, bound", round(float(info.bound), 2))
+first = jax.tree.map(lambda leaf: np.asarray(leaf[0]), state.memory.programs)
+print("remembered for the first: kinds", first.kind, "sizes", first.size.round(3))

@@ -65,13 +65,16 @@ data = wakesleep.Observations(x)
 
 algorithm = wakesleep.mws(optax.adam(3e-3), memory_size=3, proposals=3)
 state = algorithm.init(make_model(jax.random.key(2), data, 2.0), data)
-for state, info in wakesleep.fit(algorithm, state, data, key=jax.random.key(3), steps=STEPS_OF_LEARNING, batch_size=20):
-    print(int(state.step), float(info.bound))
+for state, info in wakesleep.fit(
+    algorithm, state, data, key=jax.random.key(3), steps=STEPS_OF_LEARNING, batch_size=20, every=1000
+):
+    if int(state.step) % 1000 == 0:
+        print(int(state.step), "steps, bound", round(float(info.bound), 2))
 
 # %%
 # The noise is found, and so are the programs. `wakesleep train FILE.py:DOMAIN` does the same from the command line
 # ([own-domain.md](../own-domain.md)).
 
-print("noise", float(jnp.exp(state.model.evaluator.log_noise)))
+print("noise", round(float(jnp.exp(state.model.evaluator.log_noise)), 3))
 print("remembered for the first", np.asarray(state.memory.programs[0]).tolist())
 assert np.isfinite(float(info.bound))

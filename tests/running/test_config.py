@@ -105,13 +105,16 @@ def test_the_learning_rate_is_held_and_then_falls_to_a_hundredth():
 def test_every_name_of_a_table_makes_a_configuration_with_k_evaluations():
     fields = {f.name for f in dataclasses.fields(Config)}
     for name, variant in VARIANTS.items():
-        made = variant.choices(5)
+        k = 20 if name.startswith("HMWS") else 5
+        made = variant.choices(k)
         assert set(made) <= fields
         config = Config("", **made)
         if made["algorithm"].startswith("mws") and "M = K" not in name:
             assert (config.memory_size, config.proposals) == split(5) == (3, 2)
+        elif made["algorithm"].startswith("hmws"):
+            assert (config.memory_size + config.proposals) * config.fillings == k
         elif not made["algorithm"].startswith("mws"):
-            assert config.particles == 5
+            assert config.particles == k
 
 
 def test_a_sentence_does_not_repeat_a_word_without_end():

@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -15,7 +16,7 @@ pytest.importorskip("starlette", reason="the explorer's web framework is not ins
 pytest.importorskip("uvicorn", reason="the explorer's web server is not installed")
 
 from wakesleep.errors import Refusal
-from wakesleep.serve import server
+from wakesleep.serve import bodies, server
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -84,3 +85,22 @@ def test_the_command_serves_until_it_is_interrupted():
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def test_a_client_that_sends_nothing_gets_one_sentence_and_holds_nobody_up(monkeypatch):
+    monkeypatch.setattr(bodies, "PATIENCE_SECONDS", 1)
+    ready = server.prepare([], 0)
+    threading.Thread(target=ready.run, daemon=True).start()
+    host, root = ready.address.removeprefix("http://").split("/", 1)
+    name, port = host.split(":")
+    with socket.create_connection((name, int(port))) as slow:
+        slow.sendall(f"POST /{root}upload?name=a HTTP/1.1\r\nHost: {host}\r\nContent-Length: 99\r\n\r\nab".encode())
+        with urllib.request.urlopen(ready.address) as other:
+            assert other.status == 200
+        answer = b""
+        while b"</html>" not in answer:
+            piece = slow.recv(1 << 16)
+            assert piece, answer
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 422 ")
+    assert b"The file did not arrive: nothing came for 1 seconds." in answer
