@@ -14,7 +14,7 @@ CHARACTERS = (PLUS, SEVEN, HOUSE)
 LINE_PIXELS = 1.6
 
 
-def drawing(program, linear=np.eye(2), shift=0.0):
+def drawing(program, linear=((1, 0), (0, 1)), shift=0.0):
     """A program drawn at 105 x 105, after an affine map about the middle."""
     scale = ORIGINAL_SIDE / 28
     moved = [Pen((p.knots - 14) @ np.asarray(linear).T + 14 + shift, p.bends) for p in program]

@@ -44,7 +44,7 @@ def test_the_probability_of_an_image_is_that_of_weighted_samples():
     # With a soft pen, for which log p is nearly quadratic; a factor of (2 pi)^(p / 2) would be 7 nats and more.
     rng, soft = np.random.default_rng(1), Nib(-3.0, 4.5, 1.5, 1.0)
     for program in (SEVEN, PLUS):
-        x = ink_of(tuple(Pen(p.knots + [1.0, -0.5], p.bends + 0.1) for p in program))
+        x = ink_of(tuple(Pen(p.knots + np.array([1.0, -0.5]), p.bends + 0.1) for p in program))
         found = draw_again(soft, HOW, x, [program], [program])
         batch = pack(found.programs)
         wide = 1.5 * found.spread[0]

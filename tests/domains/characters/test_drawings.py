@@ -61,7 +61,7 @@ def test_a_letter_on_an_uneven_ground_is_the_same(dark):
 
 def test_what_is_filled_is_refused():
     noise = np.random.default_rng(1).integers(0, 255, (100, 100, 1), np.uint8).repeat(3, axis=2)
-    with pytest.raises(Refusal, match="ink on 5[0-9]% of its frame: a drawing of lines was expected"):
+    with pytest.raises(Refusal, match=r"ink on 5[0-9]% of its frame: a drawing of lines was expected"):
         drawing("noise.png", noise)
 
 

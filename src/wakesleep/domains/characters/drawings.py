@@ -26,7 +26,7 @@ MOST_INK_SHARE = 0.35
 """Of the pixels at 28 x 28; no character of Omniglot has more than .22."""
 UNEVEN_SHARE = 0.2
 """The ground is uneven where the frame's shades spread over more than this share of all shades."""
-DARKEST_SHADE = 10.0
+SHADE_OFFSET = 10.0
 """Added to shades before their logarithm is taken, so that black has one."""
 
 
@@ -73,7 +73,7 @@ def _evened(shade: UInt8[np.ndarray, "h w"]) -> Float[np.ndarray, "h w"] | UInt8
         return shade
     y, x = (2 * np.arange(n) / (n - 1) - 1 for n in shade.shape)
     surface = np.stack([np.broadcast_to(a, shade.shape) for a in _quadratic(y[:, None], x[None])], axis=-1)
-    log_shade = np.log(shade + DARKEST_SHADE)
+    log_shade = np.log(shade + SHADE_OFFSET)
     terms, seen = surface[frame], log_shade[frame]
     off = np.abs(seen - terms @ np.linalg.lstsq(terms, seen)[0])
     near = off <= 2 * np.sqrt((off**2).mean())

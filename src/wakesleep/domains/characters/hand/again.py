@@ -1,4 +1,4 @@
-"""p(image | strokes of another drawing of the same character): the strokes are drawn again, each knot and bend adjusted.
+"""p(image | strokes of another drawing of the same character): strokes are drawn again, with knots and bends adjusted.
 
 Adjustments are Gaussian: an affine map of the whole, a smooth displacement, and noise on each knot and bend. Their sum
 is one Gaussian over knots and bends. It is integrated with the pen's likelihood by Laplace's method about the best fit.
@@ -21,7 +21,7 @@ STEPS_AGAIN = 6
 
 
 class Variation(NamedTuple):
-    """How a character differs when another person draws it: the standard deviations of Gaussians, and a pen."""
+    """How a character differs when another person draws it: the standard deviations of Gaussians."""
 
     shift_pixels: float = 2.0
     linear: float = 0.15

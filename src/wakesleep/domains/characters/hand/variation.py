@@ -11,7 +11,7 @@ from wakesleep.domains.characters.hand.learn import learn_nib
 from wakesleep.domains.characters.hand.pen import Nib
 from wakesleep.domains.characters.hand.strokes import Program, pack
 
-LEARNING_ROUNDS = 3
+VARIATION_ROUNDS = 3
 WORST_SHARE = 0.1
 """The share of pairs with the least probability that the spreads are not learned from: two ways to draw it."""
 MOST_TRIALS = 150
@@ -34,9 +34,9 @@ class Adjusted(NamedTuple):
 
 
 def learn_variation(
-    nib: Nib, pairs: list[Pair], rounds: int = LEARNING_ROUNDS
+    nib: Nib, pairs: list[Pair], rounds: int = VARIATION_ROUNDS
 ) -> tuple[Variation, Nib, Float[np.ndarray, "n"]]:
-    """Returns spreads and a pen under which the pairs are most probable, and log p of each pair before the last step."""
+    """Returns spreads and a pen under which the pairs are probable, and log p of each pair before the last step."""
     how, log_p = Variation(), np.zeros(len(pairs))
     for _ in range(rounds):
         found = [draw_again(nib, how, p.image, [p.program], [p.start]) for p in pairs]
