@@ -37,16 +37,17 @@ class Plan:
     """Importance samples by which a model is judged."""
 
 
-NAME = "timeseries-hybrid"
-FULL = {NAME: Plan()}
-QUICK = {NAME: Plan(steps=20, seeds=1, series=6, points=16, algorithms=("HMWS", "RWS"), samples=(10, 20))}
+HYBRID = "timeseries-hybrid"
+"""The name of the experiment and of its results file."""
+FULL = {HYBRID: Plan()}
+QUICK = {HYBRID: Plan(steps=20, seeds=1, series=6, points=16, algorithms=("HMWS", "RWS"), samples=(10, 20))}
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     """Fills timeseries-hybrid.json: a row for each algorithm and seed; returns its rows."""
     shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
     shared |= {"samples": list(plan.samples)}
-    return complete(output / f"{NAME}.json", shared, every_cell(plan), lambda cell: _cell(cell, plan), report)
+    return complete(output / f"{HYBRID}.json", shared, every_cell(plan), lambda cell: _cell(cell, plan), report)
 
 
 def _cell(cell: Row, plan: Plan) -> Row:
@@ -68,4 +69,4 @@ def bound_of(model: Model, data: Observations, count: int) -> float:
     return round(importance(key, model, data, count, chunk=min(count, 100), known=False).mean, 3)
 
 
-EXPERIMENTS = {NAME: reproduce}
+EXPERIMENTS = {HYBRID: reproduce}

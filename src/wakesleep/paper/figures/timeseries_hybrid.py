@@ -6,12 +6,12 @@ import numpy as np
 
 from wakesleep.paper.results import longest
 from wakesleep.paper.tables import markdown
-from wakesleep.paper.timeseries_hybrid import NAME
+from wakesleep.paper.timeseries_hybrid import HYBRID
 
 
 def table_hybrid(folder: Path) -> str:
     """Returns the bounds on log p(x) of each algorithm, on series trained on and on new ones."""
-    table = longest(folder / f"{NAME}.json")
+    table = longest(folder / f"{HYBRID}.json")
     rows, settings = table["rows"], table["settings"]
     names = [f"{split}_{count}" for split in ("trained", "new") for count in settings["samples"]]
     titles = [f"{split}, {count:,} samples" for split in ("trained on", "new series") for count in settings["samples"]]
@@ -32,4 +32,4 @@ def _spread(values: list[float]) -> str:
 
 
 DRAW: dict = {}
-TABLES = {NAME: table_hybrid}
+TABLES = {HYBRID: table_hybrid}
