@@ -48,4 +48,5 @@ class TemplateMixture(Recognition):
 
 def with_templates(model: Model) -> Model:
     """Returns the model of strings whose recognition also proposes templates."""
+    assert isinstance(model.recognition, StringRecognition)
     return eqx.tree_at(lambda m: m.recognition, model, TemplateMixture(model.recognition))
