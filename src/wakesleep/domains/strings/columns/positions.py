@@ -4,14 +4,14 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from wakesleep.domains.strings.columns.characters import DIGITS, Chars, chars
+from wakesleep.domains.strings.columns.characters import Chars, chars
 from wakesleep.domains.strings.columns.counts import exactly
 from wakesleep.domains.strings.columns.nodes import Literal, Node, Run
 from wakesleep.domains.strings.columns.reading import complete, settled
 from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slot import Slot
 
-FEWEST_FOR_POSITIONS, MOST_SLOT_PLACES = 6, 24
+FEWEST_FOR_POSITIONS, LONGEST_POSITIONED = 6, 24
 """Texts from which codes are read place by place, and the longest such code."""
 MOST_IN_PLACE = 8
 """Different characters of a place that may be all."""
@@ -21,13 +21,14 @@ FREE_IN_PLACE = 4
 """Different characters at a place from which it varies freely."""
 LEAST_SURPRISE = 0.002
 """Chance below which it is no accident that a place of a mixed code has characters of one class only."""
+DIGIT_SET = frozenset("0123456789")
 Cover = Callable[[frozenset[str]], Chars]
 
 
 def positional(slot: Slot, cover: Cover) -> Node | None:
     """Returns a program by places for texts of one length in no order; None where that tells no more than a run."""
     width = min(slot.lengths)
-    if len(slot.lengths) > 1 or not 1 < width <= MOST_SLOT_PLACES or len(slot.table) < FEWEST_FOR_POSITIONS:
+    if len(slot.lengths) > 1 or not 1 < width <= LONGEST_POSITIONED or len(slot.table) < FEWEST_FOR_POSITIONS:
         return None
     columns = [tuple(c) for c in zip(*slot.table, strict=True)]
     whole = cover(frozenset(c for c in slot.seen if c.isalnum()) or slot.seen)
@@ -44,7 +45,7 @@ def positional(slot: Slot, cover: Cover) -> Node | None:
 
 def symbols_vary(values: Sequence[str]) -> bool:
     """Returns whether values of one length have different symbols, or a symbol and a letter, at the same place."""
-    if len({len(v) for v in values}) > 1 or len(values[0]) > MOST_SLOT_PLACES:
+    if len({len(v) for v in values}) > 1 or len(values[0]) > LONGEST_POSITIONED:
         return False
     places = (set(c) for c in zip(*values, strict=True))
     return any(len(seen) > 1 and not all(map(str.isalnum, seen)) for seen in places)
@@ -54,7 +55,7 @@ def _place(texts: Sequence[str], first: bool, cover: Cover, whole: Chars) -> Cha
     """Returns the characters seen at a place if they are all, else their class, or that of the whole code."""
     table = Counter(texts)
     seen = frozenset(table)
-    if len(table) == 1 or (_all_seen(table, texts) and (first or not seen.intersection(DIGITS))):
+    if len(table) == 1 or (_all_seen(table, texts) and (first or not seen & DIGIT_SET)):
         return chars(extra="".join(table))
     own = cover(seen)
     mixed = not any(map(str.isalnum, seen)) or len(texts) * math.log(own.size / whole.size) < math.log(LEAST_SURPRISE)
