@@ -233,7 +233,8 @@ def main() -> None:
     finally:
         process.send_signal(signal.SIGINT)
         process.wait(20)
-    result = {**found, "robustness": robust, "load_average": os.getloadavg()[0], "processors": os.cpu_count()}
+    machine = {"load_average": os.getloadavg()[0], "processors": os.cpu_count(), "niceness": os.nice(0)}
+    result = {**found, "robustness": robust, **machine}
     RESULT.write_text(json.dumps(result, indent=2) + "\n")
     print(json.dumps(result, indent=2))
 
