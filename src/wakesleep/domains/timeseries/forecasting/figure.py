@@ -59,8 +59,7 @@ def _mark(axis: Axes, f: Forecast, place: Any, start: float) -> None:
     out = np.array([p for p in f.outliers if p >= start])
     if len(out):
         values = f.series.values[np.searchsorted(f.series.positions, out)]
-        ring: dict[str, Any] = {"ls": "", "marker": "o", "mfc": "none", "mec": CHANGE_COLOUR, "ms": 7}
-        axis.plot(place(out), values, **ring, label="outlier")
+        axis.plot(place(out), values, ls="", marker="o", mfc="none", mec=CHANGE_COLOUR, ms=7, label="outlier")
     for i, position in enumerate(p for p in f.shifts if p >= start):
         at = place(np.array([position]))[0]
         axis.axvline(at, color=CHANGE_COLOUR, lw=0.9, ls="--", label="" if i else "shift")
