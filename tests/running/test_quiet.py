@@ -4,6 +4,7 @@ import asyncio
 import logging
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -56,6 +57,17 @@ def test_what_comes_after_the_caller_was_told_is_silent_too(told):
     assert told == []
     sys.excepthook(OSError, NO_SPACE, None)  # an error that ends the program
     assert told == ["[Errno 28] No space left on device"]
+
+
+def test_what_a_read_raises_that_was_given_up_is_silent_whatever_it_is(told):
+    with QuietThreads():
+        pass
+    for module in ("orbax.checkpoint", "my_program"):
+        try:
+            raiser(module)(Exception(f"Encountered error in {module}"))
+        except Exception as error:
+            sys.unraisablehook(SimpleNamespace(exc_value=error))
+    assert told == ["Encountered error in my_program"]
 
 
 def test_a_logger_tells_of_other_things_only(told, caplog):

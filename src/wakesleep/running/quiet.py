@@ -10,7 +10,7 @@ from typing import Any
 
 LOGGERS = ("absl", "asyncio")
 """Through these Orbax, and tasks that nobody waited for, print tracebacks."""
-CHECKPOINT_LIBRARIES = ("orbax", "tensorstore", "asyncio", "concurrent")
+LIBRARIES = ("orbax", "tensorstore", "asyncio", "concurrent")
 """The packages whose threads and tasks write and read checkpoints."""
 LATE = "Event loop is closed"
 """What a late write or read of Orbax finds after another one failed."""
@@ -26,7 +26,7 @@ class QuietThreads:
     def __enter__(self) -> None:
         _hush(sys, "excepthook", lambda kind, error, trace: _in_background() and _is_straggler(error))
         _hush(threading, "excepthook", lambda given: _is_straggler(given.exc_value))
-        _hush(sys, "unraisablehook", lambda given: _is_straggler(given.exc_value))
+        _hush(sys, "unraisablehook", lambda given: _is_straggler(given.exc_value) or _is_abandoned(given.exc_value))
         self._levels = {name: logging.getLogger(name).level for name in LOGGERS}
         for name in LOGGERS:
             logging.getLogger(name).addFilter(_tells_news)  # the same one is added once
@@ -65,15 +65,28 @@ def _is_straggler(error: BaseException | None) -> bool:
     return isinstance(error, OSError) and _is_of_libraries(error.__traceback__)
 
 
+def _is_abandoned(error: BaseException | None) -> bool:
+    """Whether an error that nobody can catch was raised by a read or write that Orbax gave up, of whatever kind."""
+    trace = None if error is None else error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return trace is not None and _package(trace) in LIBRARIES[:2]
+
+
 def _is_of_libraries(trace: TracebackType | None) -> bool:
     """Whether any frame of a traceback is code of the libraries; one without frames is of their compiled parts."""
     if trace is None:
         return True
     while trace is not None:
-        if str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0] in CHECKPOINT_LIBRARIES:
+        if _package(trace) in LIBRARIES:
             return True
         trace = trace.tb_next
     return False
+
+
+def _package(trace: TracebackType) -> str:
+    """Returns the package whose code a frame runs."""
+    return str(trace.tb_frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def _in_background() -> bool:

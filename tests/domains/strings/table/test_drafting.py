@@ -1,5 +1,6 @@
 """Descriptions and drafted contracts: types, ranges, ladders, alarms, the file and what it refuses."""
 
+import math
 import random
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from wakesleep.domains.strings.table.dialects import with_any_digits
 from wakesleep.domains.strings.table.drafting import draft, null_limit, text_rule
 from wakesleep.domains.strings.table.ranges import expected_range, wider_ranges
 from wakesleep.domains.strings.table.rules import Rule
+from wakesleep.domains.strings.table.trials import BREAK_RATE, Alarms, Outcome
 from wakesleep.errors import Refusal
 
 EXAMPLE = Path(__file__).parents[4] / "examples" / "orders.csv"
@@ -112,6 +114,15 @@ def test_the_order_of_rows_is_stated_apart_where_it_matters():
     assert first.in_order.rows >= first.at_random.rows
 
 
+def test_the_alarms_of_rows_are_those_of_the_trials_and_of_breaks_in_columns_that_ask_for_something():
+    alarms = Alarms(99, 1.0, 0.5, breaks=0.004)
+    assert alarms.add(Outcome({3}, [True, False]), 0, asks=True) == pytest.approx(0.015 + 0.004)
+    assert alarms.add(Outcome({3}, [True, False]), 2, asks=True) == pytest.approx(2 / 99 + 0.004)
+    assert alarms.add(Outcome(set(), [False, False]), 0, asks=False) == 0
+    assert alarms.of_rows == pytest.approx(1 - math.exp(-(0.015 + 2 / 99) / 2 - 0.008))  # one row for two alarms
+    assert alarms.of_columns == pytest.approx(2 * (1.5 / 3) / 3)
+
+
 def test_ranges_widen_by_half_to_both_sides_then_open():
     rng = random.Random(0)
     wider = wider_ranges([float(rng.randint(1, 10)) for _ in range(500)], True)
@@ -154,7 +165,8 @@ def test_the_alarms_of_clean_columns_are_few_and_those_of_open_ones_more():
         "size": [f"{rng.lognormvariate(0, 2):.3f}" for _ in range(600)],
     }
     made = draft(read_table(table, rows="all"), "t", explain)
-    assert made.columns["code"].alarms < 0.002
+    assert BREAK_RATE < made.columns["code"].alarms < BREAK_RATE + 0.002
+    assert made.at_random.rows < made.in_order.rows
     later = {
         "code": [f"K{rng.randrange(10_000):04d}" for _ in range(600)],
         "size": [f"{rng.lognormvariate(0, 2):.3f}" for _ in range(600)],

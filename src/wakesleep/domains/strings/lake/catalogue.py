@@ -43,7 +43,7 @@ class Summary(Explanation):
 
     def table(self, most: int = 5, width: int = 80) -> list[Table]:
         """Returns a table of the counts, and one of the first failures."""
-        header = ("files", "described", "unchanged", "failed", "columns", "columns/s", "seconds", "CPU s")
+        header = ("files", "new", "unchanged", "failed", "columns", "columns/s", "seconds", "CPU s")
         counts = [self.files, self.described, self.unchanged, self.failed, self.columns]
         times = [self.columns_a_second, self.seconds, self.cpu_seconds]
         shown = [Table(self.output, header, [(*(f"{c:,}" for c in counts), *(f"{t:,.1f}" for t in times))])]

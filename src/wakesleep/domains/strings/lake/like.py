@@ -57,7 +57,9 @@ class Matches(Explanation):
             (m.file, m.column, m.description[:width], f"{100 * m.fitting:.0f} %", f"{m.log_prob:.1f}")
             for m in self.matches[:most]
         ]
-        title = f"{len(self.matches):,} of {self.searched:,} columns fit {self.values:,} values"
+        title = f"{len(self.matches):,} of {self.searched:,} columns fit {self.values:,} value" + "s" * (
+            self.values != 1
+        )
         return [Table(title, ("file", "column", "what it holds", "fit", "log p a value"), shown)]
 
     def code(self) -> int:

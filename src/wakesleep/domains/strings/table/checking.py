@@ -115,7 +115,7 @@ def check(contract: Contract, source: Any, report: Report = lambda _: None) -> V
             faults += state.result(repeats)
     unlisted = sum(s.unlisted for s in states.values())
     expected = contract.in_order.rows if contract.in_order is not None else None
-    return Verdict(tuple(faults), height, min(alarms, height), unlisted, expected)
+    return Verdict(tuple(faults), height, min(alarms, height), unlisted, expected, contract.expected_rows)
 
 
 def _judge(states: dict[str, Judged], columns: Iterable[Column], height: int) -> tuple[int, set[int]]:

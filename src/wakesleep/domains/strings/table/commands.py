@@ -67,8 +67,8 @@ class Drafted(Explanation):
             for n, r in asked
         ]
         title = self.contract.table
-        if (expected := self.contract.in_order) is not None:
-            title += f": alarms expected in {expected.rows:.2%} of rows, {expected.columns:.0%} of columns"
+        if expected := self.contract.expected_rows:
+            title += f": alarms expected in {expected}"
         return [Shown(title, ("column", "type", "nulls", "unique", "asked for", "alarms"), shown)]
 
     def text(self) -> str:

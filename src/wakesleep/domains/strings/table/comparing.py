@@ -88,10 +88,9 @@ def _changes(name: str, tables: tuple[Table, Table]) -> list[Change]:
     what = "range" if rules[0].numeric else "values" if rules[0].one_of is not None else "pattern"
     named = ", ".join(repr(escaped(v)) for v, _ in news.most_common(MOST_NAMED))
     more = f" and {len(news) - MOST_NAMED} more" if len(news) > MOST_NAMED else ""
-    shown = rules[1].expected if rules[1].expected != rules[0].expected else "the same"
-    rows = len(columns[1].present)
-    share = f"{sum(news.values()) / rows:.2%} of the rows do not fit the old one: {named}{more}"
-    return [*changes, Change(name, what, visible(rules[0].expected), f"{visible(shown)}; {share}")]
+    now = f"; now {visible(rules[1].expected)}" if rules[1].expected != rules[0].expected else ""
+    share = sum(news.values()) / len(columns[1].present)
+    return [*changes, Change(name, what, visible(rules[0].expected), f"{share:.2%} of the rows: {named}{more}{now}")]
 
 
 def _rule(found: Description, values: Sequence[str | None]) -> Rule:

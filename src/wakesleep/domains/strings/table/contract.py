@@ -67,12 +67,18 @@ class Contract:
         """Returns what is asked of a column, in the words of the file."""
         return _as_words(self.columns[name])
 
+    @property
+    def expected_rows(self) -> str:
+        """Returns the share of rows with alarms to expect, in words; nothing where the file does not state it."""
+        stated = ((self.at_random, "of rows like these"), (self.in_order, "of rows that follow in order"))
+        return ", ".join(f"{expected.rows:.2%} {which}" for expected, which in stated if expected is not None)
+
     def _comment(self) -> str:
         lines = [
             "What is asked of this table. Edit it, commit it, then: wakesleep check THIS_FILE NEW_TABLE",
             "nulls: the largest share of empty cells. tolerate: a share of rows that may be refused.",
             "alarms: the share of rows (or columns, in a table of as many rows) expected to be refused though nothing",
-            "changed, in rows that come before or after these; at random: in rows drawn from among them.",
+            "is wrong, if the table goes on in this order; alarms at random: if new rows are drawn like these.",
             "accepts differs: the share of values at which the full judgement of an explanation says otherwise.",
         ]
         return "".join(f"# {line}\n" for line in lines)

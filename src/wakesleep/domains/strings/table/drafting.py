@@ -1,7 +1,8 @@
 """Contracts drafted from a table, with the share of false alarms that their rules are expected to raise.
 
 The rows are split into halves, at random and in order, rules are drafted from each and tried on the other: a column has
-the first rule of its ladder, from narrow to wide, whose alarms are few in both, and those alarms are what is stated.
+the first rule of its ladder, from narrow to wide, whose alarms are few in both, and those alarms are what is stated,
+in order with what other tables show beyond such trials.
 """
 
 import math
@@ -23,6 +24,7 @@ from wakesleep.domains.strings.table.rules import NUMBER_REGEX, Rule, matching
 from wakesleep.domains.strings.table.trials import (
     ALARM_AT_RANDOM,
     ALARM_IN_ORDER,
+    BREAK_RATE,
     CHARACTERS_RULE,
     LESS_WITH_TWICE_THE_ROWS,
     WIDEST,
@@ -51,7 +53,7 @@ def draft(
     height = len(table.columns[0].values)
     rules: dict[str, Rule] = {}
     at_random = Alarms(height, LESS_WITH_TWICE_THE_ROWS, ALARM_AT_RANDOM)
-    in_order = Alarms(height, 1.0, ALARM_IN_ORDER)
+    in_order = Alarms(height, 1.0, ALARM_IN_ORDER, BREAK_RATE)
     differ = []
     for i, column in enumerate(table.columns):
         whole = (known or {}).get(column.name) or describe(column.name, column.values, explain)

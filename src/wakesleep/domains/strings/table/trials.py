@@ -24,6 +24,10 @@ what moves on goes on moving."""
 ALARM_AT_RANDOM, ALARM_IN_ORDER = 1 / 3, 1 / 2
 """The chance of an alarm in a column is (halves with one + this) / (halves + 1): settled on every second table of
 `benchmarks/contract.py`, at random on a split that it does not report."""
+BREAK_RATE = 0.004
+"""Share of the rows of a column that are refused, beyond its own trial, when a table goes on in its order: a list that
+was whole so far, a range of another age. Half of a table seldom shows it, so it is what other tables do: the mean over
+public tables that no table of results has (`benchmarks/breaks.py`)."""
 Ladder = dict[str, Rule]
 Split = tuple[Sequence[int], Sequence[int]]
 
@@ -99,14 +103,18 @@ def _try(column: Column, ladder: Ladder, drafted: Callable[[list[str | None]], L
 
 
 class Alarms:
-    """The alarms to expect, column by column; a rate of k in n is (k + 1/2) / (n + 1), after Jeffreys."""
+    """The alarms to expect, column by column; a rate of k in n is (k + 1/2) / (n + 1), after Jeffreys.
 
-    def __init__(self, height: int, factor: float, prior: float):
-        self.height, self.factor, self.prior = height, factor, prior
+    To it comes the share of rows that other tables refuse where the trial of a column shows nothing.
+    """
+
+    def __init__(self, height: int, factor: float, prior: float, breaks: float = 0.0):
+        self.height, self.factor, self.prior, self.breaks = height, factor, prior, breaks
         self.rates: list[float] = []
         self.chances: list[float] = []
         self.rows: set[int] = set()
         self.counted = 0
+        self.broken = 0.0
 
     def add(self, outcome: Outcome, own: int, asks: bool) -> float:
         """Adds the rule of a column; returns the share of rows that it is expected to refuse."""
@@ -115,13 +123,14 @@ class Alarms:
         self.chances.append((sum(outcome.halves) + self.prior) / (len(outcome.halves) + 1) if asks else 0.0)
         rate = self.factor * (len(outcome.rows) + 0.5) / (self.height + 1) if asks else 0.0
         self.rates.append(max(rate, own / self.height))
-        return self.rates[-1]
+        self.broken += asks * self.breaks
+        return self.rates[-1] + asks * self.breaks
 
     @property
     def of_rows(self) -> float:
         """The share of rows with an alarm: the sum of the columns, as far as theirs were not in the same rows."""
         overlap = len(self.rows) / self.counted if self.counted else 1.0
-        return 1 - math.exp(-overlap * sum(self.rates))
+        return 1 - math.exp(-overlap * sum(self.rates) - self.broken)
 
     @property
     def of_columns(self) -> float:

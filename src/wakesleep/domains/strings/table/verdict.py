@@ -51,6 +51,9 @@ class Verdict(Explanation):
     unlisted: int = 0
     """Different values that do not fit and are counted alone, since there are too many."""
     expected_alarms: float | None = None
+    """The share of rows with alarms to expect where the table goes on in its order."""
+    expected_words: str = ""
+    """What is said of it, and of rows drawn at random."""
 
     def code(self) -> int:
         """Returns 1 where something does not fit that is not tolerated."""
@@ -89,8 +92,8 @@ class Verdict(Explanation):
         if not self.faults:
             return f"All {self.height:,} rows fit."
         said = f"{self.alarms:,} of {self.height:,} rows have an alarm"
-        if self.expected_alarms is not None:
-            said += f" (expected of such tables: {self.expected_alarms:.2%})"
+        if self.expected_words:
+            said += f" (expected: {self.expected_words})"
         return said + ("." if self.code() else "; all of it is tolerated.")
 
 
