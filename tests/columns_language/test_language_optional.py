@@ -7,7 +7,7 @@ import pytest
 
 from wakesleep.domains.strings.columns.concepts import concept
 from wakesleep.domains.strings.columns.nodes import Node
-from wakesleep.domains.strings.columns.optional import Merged, with_optional_parts
+from wakesleep.domains.strings.columns.optional import Merged, optional_levels, with_optional_parts
 from wakesleep.domains.strings.columns.posterior import infer
 from wakesleep.domains.strings.columns.prior import shipped
 from wakesleep.domains.strings.columns.slots import Reading
@@ -31,7 +31,7 @@ def test_forms_are_aligned_with_an_empty_text_where_a_value_has_no_such_part():
 
 @pytest.mark.parametrize("values", [MOVES, TAGS, ["A+", "B-", "AB+", "O-", "A-", "O+"]])
 def test_a_program_with_optional_parts_writes_all_values_and_agrees_with_brute_force(values):
-    node = with_optional_parts(values, READING)
+    node = with_optional_parts(values, optional_levels(values)[0], READING)
     assert isinstance(node, Node) and node.exact
     rule = re.compile(node.regex)
     assert all(rule.fullmatch(v) and node.log_prob(v) > -math.inf for v in values)
@@ -41,9 +41,9 @@ def test_a_program_with_optional_parts_writes_all_values_and_agrees_with_brute_f
 
 
 def test_values_of_one_form_and_free_text_have_no_optional_parts():
-    assert with_optional_parts(["ab-1", "cd-2"], READING) is None
+    assert with_optional_parts(["ab-1", "cd-2"], "titles", READING) is None
     free = ["one, two", "Three (four) five", "six - Seven", "Eight", "nine; ten, Eleven", "twelve & x"]
-    assert with_optional_parts(free, READING) is None
+    assert all(with_optional_parts(free, level, READING) is None for level in optional_levels(free))
 
 
 def test_an_optional_part_is_in_the_first_program():

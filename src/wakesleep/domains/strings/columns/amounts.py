@@ -17,7 +17,8 @@ from wakesleep.domains.strings.columns.words import Words
 
 _AMOUNT = re.compile(
     r"(?P<sign>[-+]?)(?P<before>[$€£¥₹]? ?)"
-    r"(?:(?P<indian>[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})|(?P<grouped>[0-9]{1,3}(?P<separator>[,.' ])[0-9]{3}(?:(?P=separator)[0-9]{3})*)|(?P<whole>[0-9]+))"
+    r"(?:(?P<indian>[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3})|"
+    r"(?P<grouped>[0-9]{1,3}(?P<separator>[,.' ])[0-9]{3}(?:(?P=separator)[0-9]{3})*)|(?P<whole>[0-9]+))"
     r"(?P<decimals>[.,][0-9]+)?(?P<after> ?(?:%|[€£$]|USD|EUR)?)(?P<end> *)"
 )
 MOST_GROUPS = 4
@@ -85,7 +86,9 @@ def _indian(rows: Sequence[dict[str, str]]) -> Node:
     """Returns digits in groups of two before the last three: 12,34,567."""
     long = sum(bool(r["indian"] or r["grouped"]) for r in rows)
     two = series(",", Run(chars("digit"), exactly(2)))
-    groups = series(whole_number(between(1, 2)), Listing(two, Literal(""), between(0, 3)), ",", Run(chars("digit"), exactly(3)))
+    groups = series(
+        whole_number(between(1, 2)), Listing(two, Literal(""), between(0, 3)), ",", Run(chars("digit"), exactly(3))
+    )
     return Either((whole_number(between(1, 3)), groups), (1 - long / (len(rows) + 1), long / (len(rows) + 1)))
 
 

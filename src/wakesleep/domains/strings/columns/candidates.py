@@ -63,7 +63,7 @@ def _aligned(values: Sequence[str], forms: Forms, reading: Reading, strays: dict
         slots = list(map(Slot, columns, numbers, places_among(kinds, columns)))
         texts = ["".join(row) for row in rows]
         if len(texts) == 1 and marks_among(texts, values) and reading.generality != "wide":
-            marks = evenly(texts)
+            marks: Node = evenly(texts)
             fits = [(marks, score(marks, Slot(tuple(texts)), reading))]
         else:
             fits = [fit(slot, reading) for slot in slots]

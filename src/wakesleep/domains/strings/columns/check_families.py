@@ -1,4 +1,4 @@
-"""Families of check digits: a weighted sum of the digits before them, modulo a number, as most authorities compute them."""
+"""Families of check digits: a weighted sum of the digits before them, modulo a number."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ LETTER_VALUES = {c: i for i, c in enumerate("0123456789ABCDEFGHIJKLMNOPQRSTUVWXY
 
 def values_of(payload: str, letters: bool) -> list[int]:
     """Returns digits as numbers, and capital letters from 10 where they count; other characters are left out."""
-    return [LETTER_VALUES[c] for c in payload if c.isdecimal() and c.isascii() or (letters and c in LETTER_VALUES)]
+    return [LETTER_VALUES[c] for c in payload if (c.isdecimal() and c.isascii()) or (letters and c in LETTER_VALUES)]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ def _families() -> dict[str, WeightedSum]:
     for (weights, right), sign, letters in product(sides, (1, -1), (False, True)):
         found.append(WeightedSum(weights, right, 10, sign, "", letters))
         if not letters:
-            found += [WeightedSum(weights, right, 11, sign, ten) for ten in ("KX0" if weights == RUT_WEIGHTS else "X0K")]
+            found += [
+                WeightedSum(weights, right, 11, sign, ten) for ten in ("KX0" if weights == RUT_WEIGHTS else "X0K")
+            ]
     found += [WeightedSum((1,), False, modulus, sign) for modulus in (9, 10) for sign in (1, -1)]
     return {family.name: family for family in found}
 

@@ -115,7 +115,7 @@ def mod11_10(payload: str) -> str:
 
 
 def container(payload: str) -> str:
-    """Returns the check digit of a freight container (ISO 6346): powers of two, letters from 10 without multiples of 11."""
+    """Returns the check digit of a freight container (ISO 6346): weights are powers of two, letters skip 11, 22, 33."""
     values = [v + (v - 1) // 10 if v > 9 else v for v in values_of(payload, True)]
     return str(sum(v << i for i, v in enumerate(values)) % 11 % 10)
 
@@ -142,10 +142,11 @@ def verhoeff(payload: str) -> str:
         return turned + 5 * ((a < 5) != (b < 5))
 
     product = 0
-    for i, d in enumerate(reversed(_digits(payload)), 1):
+    for i, digit in enumerate(reversed(_digits(payload)), 1):
+        turned = digit
         for _ in range(i % 8):
-            d = _QUARTER[d]
-        product = times(product, d)
+            turned = _QUARTER[turned]
+        product = times(product, turned)
     return str(product if product > 4 else -product % 5)
 
 

@@ -29,10 +29,14 @@ LONGEST_COMPOSITE = 300
 _ALONE = r"(?<![0-9A-Za-z])(?:{})(?![0-9A-Za-z])"
 _NAMED_MONTH = rf"(?:{'|'.join(m[:3] for m in MONTHS)})[a-z]{{0,6}}"
 _NAMED_DAY = rf"(?:{'|'.join(d[:3] for d in WEEKDAYS)})[a-z]{{0,6}}"
-_CLOCK = r"[0-9]{1,2}:[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?: ?[AaPp][Mm])?(?:(?<=:[0-9]{2})(?<=:[0-9]{2}:[0-9]{2})(?:Z|[+-][0-9]{2}:?[0-9]{2}))?"
+_CLOCK = (
+    r"[0-9]{1,2}:[0-5][0-9](?::[0-5][0-9](?:[.,][0-9]{1,9})?)?(?: ?[AaPp][Mm])?"
+    r"(?:(?<=:[0-9]{2}:[0-9]{2})(?:Z|[+-][0-9]{2}:?[0-9]{2}))?"
+)
 _DAY = (
     r"[12][0-9]{3}([-/.])[0-9]{1,2}\1[0-9]{1,2}|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:[12][0-9]{3}|[0-9]{2})"
-    rf"|(?:{_NAMED_DAY},? )?(?:[0-9]{{1,2}}([-/ ]){_NAMED_MONTH}\3[0-9]{{2,4}}|{_NAMED_MONTH} [0-9]{{1,2}},? [0-9]{{4}})"
+    rf"|(?:{_NAMED_DAY},? )?(?:[0-9]{{1,2}}([-/ ]){_NAMED_MONTH}\3[0-9]{{2,4}}"
+    rf"|{_NAMED_MONTH} [0-9]{{1,2}},? [0-9]{{4}})"
 )
 NUMBER, DECIMAL = "number with a check digit", "decimal number"
 FINDERS: dict[str, str] = {
@@ -104,7 +108,7 @@ def _fits(name: str, node: Node, texts: Sequence[str]) -> bool:
 
 
 def _restored(node: Node, parts: dict[str, Node]) -> Node | None:  # noqa: PLR0911, one return for each kind of node
-    """Returns a program with each mark replaced by what it stands for; None where a mark is one of several characters."""
+    """Returns a program with each mark replaced by what it stands for; None where that cannot be."""
     match node:
         case Literal(text):
             return series(*(parts.get(c, c) for c in text)) if text else node

@@ -98,7 +98,9 @@ def _british() -> Node:
     """Returns postcodes: an area of one or two letters, a district that may end in a letter, three characters."""
     first, second = _letters("ABCDEFGHIJKLMNOPRSTUWYZ"), _letters("ABCDEFGHKLMNOPQRSTUVWXY")
     last = _letters("ABCDEFGHJKPSTUWXYMNRV")
-    district = Either((_digits(1), series(_letters("123456789"), _digits(1)), series(_digits(1), last)), (0.4, 0.5, 0.1))
+    district = Either(
+        (_digits(1), series(_letters("123456789"), _digits(1)), series(_digits(1), last)), (0.4, 0.5, 0.1)
+    )
     unit = Run(chars(extra="ABDEFGHJLNPQRSTUWXYZ"), exactly(2))
     return series(first, Maybe(second, 0.7), district, " ", _digits(1), unit)
 
@@ -114,7 +116,9 @@ def _network() -> Node:
 
 
 def _colour(name: str, second: str, last: int, more: str = "") -> Node:
-    return series(f"{name}(", Number(0, 360 if more else 255), second, Number(0, last), more, second, Number(0, last), f"{more})")
+    return series(
+        f"{name}(", Number(0, 360 if more else 255), second, Number(0, last), more, second, Number(0, last), f"{more})"
+    )
 
 
 _BASE58 = chars(extra="123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz")
@@ -147,10 +151,15 @@ IDENTIFIERS: dict[str, Callable[[], Node]] = {
     "RGB colour without spaces": lambda: _colour("rgb", ",", 255),
     "HSL colour": lambda: _colour("hsl", ", ", 100, "%"),
     "vehicle identification number with its check digit": lambda: Checked(
-        Run(chars(extra=VIN_LETTERS), exactly(16)), "vin", 17, 17, f"{chars(extra=VIN_LETTERS).regex}{{8}}[0-9X]{chars(extra=VIN_LETTERS).regex}{{8}}"
+        Run(chars(extra=VIN_LETTERS), exactly(16)),
+        "vin",
+        17,
+        17,
+        f"{chars(extra=VIN_LETTERS).regex}{{8}}[0-9X]{chars(extra=VIN_LETTERS).regex}{{8}}",
     ),
     "Maidenhead locator": lambda: series(
-        Run(chars(extra="ABCDEFGHIJKLMNOPQR"), exactly(2)), _digits(2),
+        Run(chars(extra="ABCDEFGHIJKLMNOPQR"), exactly(2)),
+        _digits(2),
         Maybe(Run(chars(extra="abcdefghijklmnopqrstuvwx"), exactly(2)), 0.7),
     ),
     "ATC code": lambda: series(
@@ -162,13 +171,19 @@ IDENTIFIERS: dict[str, Callable[[], Node]] = {
     "arXiv identifier": lambda: series(Number(7, 29, 2), Number(1, 12, 2), ".", _digits(5)),
     "square of a chessboard": lambda: series(_letters("abcdefgh"), _letters("12345678")),
     "JSON web token": lambda: series(
-        "eyJ", Run(_URL_SAFE, Counts(10, None, (), 1.0, 40.0)), ".eyJ", Run(_URL_SAFE, Counts(10, None, (), 1.0, 60.0)),
-        ".", Run(_URL_SAFE, Counts(20, None, (), 1.0, 30.0)),
+        "eyJ",
+        Run(_URL_SAFE, Counts(10, None, (), 1.0, 40.0)),
+        ".eyJ",
+        Run(_URL_SAFE, Counts(10, None, (), 1.0, 60.0)),
+        ".",
+        Run(_URL_SAFE, Counts(20, None, (), 1.0, 30.0)),
     ),
     "ULID": lambda: series(_letters("01234567"), Run(chars(extra="0123456789ABCDEFGHJKMNPQRSTVWXYZ"), exactly(25))),
     "Bitcoin address": lambda: series(_letters("13"), Run(_BASE58, between(25, 33))),
     "DOI": lambda: series(
-        "10.", Run(ANY_DIGIT, between(4, 6)), "/",
+        "10.",
+        Run(ANY_DIGIT, between(4, 6)),
+        "/",
         Run(chars("alnum", extra="-._;()/:"), Counts(2, None, (), 1.0, 16.0), usual=chars("lower digit")),
     ),
 }

@@ -130,7 +130,7 @@ def _no_other_symbols(merged: Merged) -> bool:
 
 
 def _fitted(merged: Merged, reading: Reading) -> list[Node]:
-    """Returns a program for each place; short texts and words that one value has are loose, several symbols are a set."""
+    """Returns a program for each place; short texts of one value are loose, several symbols are a set."""
     present = [tuple(t for t in c if t) for c in merged.columns]
     numbers = numbers_among(merged.kinds, present)
     places = places_among(merged.kinds, present)

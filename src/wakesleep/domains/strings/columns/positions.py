@@ -11,7 +11,7 @@ from wakesleep.domains.strings.columns.reading import complete, settled
 from wakesleep.domains.strings.columns.sequences import series
 from wakesleep.domains.strings.columns.slot import Slot
 
-FEWEST_FOR_POSITIONS, MOST_POSITIONS = 6, 24
+FEWEST_FOR_POSITIONS, LONGEST_POSITIONED = 6, 24
 """Texts from which codes are read place by place, and the longest such code."""
 MOST_IN_PLACE = 8
 """Different characters of a place that may be all."""
@@ -21,13 +21,14 @@ FREE_IN_PLACE = 4
 """Different characters at a place from which it varies freely."""
 LEAST_SURPRISE = 0.002
 """Chance below which it is no accident that a place of a mixed code has characters of one class only."""
+DIGIT_SET = frozenset("0123456789")
 Cover = Callable[[frozenset[str]], Chars]
 
 
 def positional(slot: Slot, cover: Cover) -> Node | None:
     """Returns a program by places for texts of one length in no order; None where that tells no more than a run."""
     width = min(slot.lengths)
-    if len(slot.lengths) > 1 or not 1 < width <= MOST_POSITIONS or len(slot.table) < FEWEST_FOR_POSITIONS:
+    if len(slot.lengths) > 1 or not 1 < width <= LONGEST_POSITIONED or len(slot.table) < FEWEST_FOR_POSITIONS:
         return None
     columns = [tuple(c) for c in zip(*slot.table, strict=True)]
     whole = cover(frozenset(c for c in slot.seen if c.isalnum()) or slot.seen)
@@ -44,20 +45,17 @@ def positional(slot: Slot, cover: Cover) -> Node | None:
 
 def symbols_vary(values: Sequence[str]) -> bool:
     """Returns whether values of one length have different symbols, or a symbol and a letter, at the same place."""
-    if len({len(v) for v in values}) > 1 or len(values[0]) > MOST_POSITIONS:
+    if len({len(v) for v in values}) > 1 or len(values[0]) > LONGEST_POSITIONED:
         return False
     places = (set(c) for c in zip(*values, strict=True))
     return any(len(seen) > 1 and not all(map(str.isalnum, seen)) for seen in places)
-
-
-DIGITS = frozenset("0123456789")
 
 
 def _place(texts: Sequence[str], first: bool, cover: Cover, whole: Chars) -> Chars:
     """Returns the characters seen at a place if they are all, else their class, or that of the whole code."""
     table = Counter(texts)
     seen = frozenset(table)
-    if len(table) == 1 or (_all_seen(table, texts) and (first or not seen & DIGITS)):
+    if len(table) == 1 or (_all_seen(table, texts) and (first or not seen & DIGIT_SET)):
         return chars(extra="".join(table))
     own = cover(seen)
     mixed = not any(map(str.isalnum, seen)) or len(texts) * math.log(own.size / whole.size) < math.log(LEAST_SURPRISE)
@@ -65,7 +63,9 @@ def _place(texts: Sequence[str], first: bool, cover: Cover, whole: Chars) -> Cha
 
 
 def _all_seen(table: Counter[str], texts: Sequence[str]) -> bool:
-    return len(table) <= MOST_IN_PLACE and min(table.values()) > 1 and settled(texts) and complete(len(table), len(texts))
+    return (
+        len(table) <= MOST_IN_PLACE and min(table.values()) > 1 and settled(texts) and complete(len(table), len(texts))
+    )
 
 
 def _is_constant(kind: Chars) -> bool:
@@ -73,7 +73,7 @@ def _is_constant(kind: Chars) -> bool:
 
 
 def _told(columns: Sequence[Sequence[str]], kinds: Sequence[Chars]) -> bool:
-    """Returns whether constant digits or letters are no accident: no others of their kind, or enough that vary freely."""
+    """Returns whether constant digits or letters are no accident: enough others of their kind vary freely."""
     fixed = sum(map(_is_constant, kinds))
     free = sum(len(set(c)) >= FREE_IN_PLACE for c, k in zip(columns, kinds, strict=True) if k.classes)
     alone = fixed == len(kinds) and not any(map(str.isdecimal, columns[0] if columns else ""))

@@ -169,7 +169,8 @@ def _options(slot: Slot, reading: Reading) -> list[tuple[Node, float]]:
     told = reading.shuffled and reading.generality != "wide" and not slot.number
     places = positional(slot, lambda seen: _covers(seen)[0]) if told else None
     if places is not None:
-        found.append((places, 0.0))
+        constant = any(isinstance(p, Literal) for p in places.parts_below())
+        found.append((places, SHARED_NATS if constant else 0.0))
     found += [(concept(name), 0.0) for name in holding(tuple(slot.table)) if _many_enough(slot, name)]
     found += [(node, FROZEN[reading.generality] + PREFIX_NATS) for node in _prefixed(slot, reading)]
     if _closed_words(slot, reading):
