@@ -41,7 +41,7 @@ from wakesleep.paper.results import Row, complete
 
 MOST_ROWS, MOST_LATER, TEN = 2000, 300, 10
 SHARES = (0.9, 0.95, 0.97, 0.99)
-CALIBRATIONS = ("random", "ordered", "random 50", "random 20", "random 10")
+CALIBRATIONS = ("random", "ordered", "random 20", "random 10")
 """Rows that the judge is fitted on: a half drawn at random, the first half, or some rows drawn at random."""
 NOT_LEARNED = "wakesleep, no learned weights"
 OWN = ("wakesleep", "wakesleep, news alone", NOT_LEARNED, "wakesleep rule", "wakesleep, weights as shipped")

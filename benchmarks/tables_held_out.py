@@ -17,7 +17,7 @@ from tables import CALIBRATIONS, MOST_LATER, MOST_ROWS, NOT_LEARNED, calibration
 from wakesleep.domains.strings.columns.judge import sources
 from wakesleep.paper.results import Row, complete
 
-VALIDATORS = (*PEERS, "wakesleep", "wakesleep, news alone", NOT_LEARNED, "wakesleep rule")
+VALIDATORS = (*PEERS, "wakesleep", NOT_LEARNED, "wakesleep rule")
 
 
 def main() -> None:

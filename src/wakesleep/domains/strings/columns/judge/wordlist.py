@@ -11,12 +11,12 @@ import argparse
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 
-from wakesleep.domains.strings.columns.judge.near import any_of, deletions, swaps
+from wakesleep.domains.strings.columns.judge.near import deletions, swaps
 from wakesleep.domains.strings.columns.judge.texts import Flat, distinct
 from wakesleep.errors import Refusal
 
@@ -24,6 +24,8 @@ SHIPPED = Path(__file__).with_name("wordlist.npz")
 HASH_BITS = {"words": 27, "cuts": 24}
 """Binary digits of the hash by which a word, and one that lacks its end, is known: of other words, one in 400 is taken
 for listed, and one in 25 for a cut."""
+COARSE_BITS = 22
+"""Binary digits of a hash by which most words are ruled out at once: five fewer than words have."""
 SHORTEST_MISPRINT = 5
 """Letters of the shortest word that may be a misprint of a listed one."""
 SHORTEST_CUT, MOST_LOST = 4, 3
@@ -50,9 +52,16 @@ class WordList:
         """Returns whether each word is listed once a letter is left out or two neighbours are swapped."""
         long = flat.sizes >= SHORTEST_MISPRINT
         some, found = flat.some(long), np.zeros(len(flat.sizes), bool)
-        near = [any_of(bag.owner, self.holds(bag.hashes), len(some.sizes)) for bag in (deletions(some), swaps(some))]
-        found[long] = near[0] | near[1]
+        number = np.flatnonzero(long)
+        for bag in (deletions(some), swaps(some)):
+            maybe = self._coarse[(bag.hashes >> np.uint64(64 - COARSE_BITS)).astype(np.int64)]
+            found[number[bag.owner[maybe][self.holds(bag.hashes[maybe])]]] = True
         return found
+
+    @cached_property
+    def _coarse(self) -> np.ndarray:
+        """Whether any word has each beginning of a hash: a small table that rules most out at once."""
+        return self.words.view(np.uint32) != 0
 
     def write(self, path: Path) -> None:
         """Writes the distances between the bits that are set, their low and high bytes apart, compressed."""
