@@ -22,7 +22,15 @@ from wakesleep.domains.strings.columns.judge.judge import (
     offset_of,
     reached,
 )
-from wakesleep.domains.strings.columns.judge.net import HEADS, KEEPING, USUAL_SHARE, Net, Weights, read_weights, shipped
+from wakesleep.domains.strings.columns.judge.net import (
+    HEADS,
+    KEEPING,
+    UNASKED_SHARE,
+    Net,
+    Weights,
+    read_weights,
+    shipped,
+)
 from wakesleep.errors import Refusal
 
 
@@ -87,7 +95,7 @@ def test_an_asked_share_is_kept_after_few_rows_and_the_usual_one_says_what_it_co
         for share, allowed in ALARMS.items():
             assert mean_alarms(alarms, weights.threshold(share, rows)) == pytest.approx(allowed, abs=1e-3)
         assert weights.expected_alarms(rows) == pytest.approx(mean_alarms(alarms, weights.usual_threshold(rows)))
-    kept, many = (weights.threshold(USUAL_SHARE, n) for n in (10, 10**6))
+    kept, many = (weights.threshold(UNASKED_SHARE, n) for n in (10, 10**6))
     assert weights.usual_threshold(10) == pytest.approx(many + KEEPING * (kept - many))
     assert weights.usual_threshold(10**6) == many
     assert weights.expected_alarms(10) > weights.expected_alarms(15) > weights.expected_alarms(1000)

@@ -104,10 +104,7 @@ class Explanation:
         return np.array([self.nulls > 0 if not v else self._rule.accepts(v) for v in listed(values)], bool)
 
     def accepts(self, values: Iterable[Any], share: float | Literal["usual"] | None = "usual") -> np.ndarray:
-        """Returns the full judgement: whether each value is a member, so that about `share` of true ones are.
-
-        As usual, that is 97 % after many rows, and less after few (`expected_alarms`), so that more errors are found.
-        """
+        """Returns the full judgement: whether each value is a member, so that about `share` of true ones are."""
         given = listed(values)
         if given and all(given):
             verdicts: np.ndarray = self.judge.accepts(given, share)
@@ -120,7 +117,7 @@ class Explanation:
 
     @property
     def expected_alarms(self) -> float:
-        """The share of true later values that `accepts` refuses as usual, after as many rows in columns in general."""
+        """The share of true later values that `accepts` refuses where no share is given: more after few rows."""
         return float(self.judge.expected_alarms)
 
     def log_prob(self, values: Iterable[Any]) -> np.ndarray:

@@ -27,8 +27,8 @@ from wakesleep.errors import Refusal
 MOST_MEMBER_BYTES = 10**8
 """Bytes of the largest file of a package that is read."""
 LEAST_TABLE_ROWS, MOST_TABLE_COLUMNS = 40, 60
-SEPARATORS = ",;\t|"
-ARCHIVES = (".tar.gz", ".tgz", ".zip", ".whl")
+CELL_SEPARATORS = ",;\t|"
+ARCHIVE_ENDS = (".tar.gz", ".tgz", ".zip", ".whl")
 PACKED: dict[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".bz2": bz2.decompress}
 Record = dict[str, Any]
 
@@ -112,7 +112,7 @@ def members(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _inside(files: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
     for path, data in files:
-        if path.endswith(ARCHIVES):
+        if path.endswith(ARCHIVE_ENDS):
             yield from members(path, data)
         else:
             yield path, data
@@ -135,7 +135,7 @@ def read(path: str, data: bytes) -> Iterator[tuple[str, list[list[str]]]]:
 def of_lines(text: str) -> list[list[str]]:
     """Returns the rows of separated values; the separator is the one that the first lines have most of."""
     first = text.splitlines()[:5]
-    separator = max(SEPARATORS, key=lambda c: min((line.count(c) for line in first), default=0))
+    separator = max(CELL_SEPARATORS, key=lambda c: min((line.count(c) for line in first), default=0))
     rows = csv.reader(io.StringIO(text), delimiter=separator)
     return [row for row, _ in zip(rows, range(MOST_SOURCE_ROWS + 1), strict=False)]
 

@@ -26,7 +26,7 @@ MOST_CACHED, MOST_NEW_CACHED = 200_000, 10_000
 MOST_AT_A_TIME = 8192
 """Values that are judged at a time."""
 VERSION = 2
-USUAL: Final = "usual"
+AS_USUAL: Final = "usual"
 """The share that is not asked for: many errors are found, and after few rows more legitimate values are refused."""
 Share = float | Literal["usual"] | None
 Alarm = tuple[np.ndarray, np.ndarray]
@@ -74,7 +74,7 @@ class Judge:
         """Returns the log-odds that each value is a legitimate later value rather than a damaged or a foreign one."""
         return self._evidence(values)[:, 0]
 
-    def accepts(self, values: Sequence[Any], share: Share = USUAL) -> np.ndarray:
+    def accepts(self, values: Sequence[Any], share: Share = AS_USUAL) -> np.ndarray:
         """Returns whether each value is accepted, so that about `share` of the later legitimate rows of columns are.
 
         The usual threshold keeps 97 % after many rows. After few rows it refuses more (`expected_alarms`), for one that
@@ -85,9 +85,9 @@ class Judge:
             return self._evidence(values)[:, 1] > 0
         return self.evidence(values) >= self.threshold(share)
 
-    def threshold(self, share: float | Literal["usual"] = USUAL) -> float:
+    def threshold(self, share: float | Literal["usual"] = AS_USUAL) -> float:
         """Returns the evidence from which a value is accepted."""
-        if share == USUAL:
+        if share == AS_USUAL:
             return -self.offset - self.weights.usual_threshold(self.column.total)
         require_share("share", share)
         return -self.offset - self.weights.threshold(share, self.column.total)

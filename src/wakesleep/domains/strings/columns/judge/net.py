@@ -15,7 +15,7 @@ from wakesleep.errors import Refusal
 WEIGHTS = Path(__file__).with_name("weights.json")
 FARTHEST = 8.0
 """Standard deviations at which features are clipped."""
-USUAL_SHARE = 0.968
+UNASKED_SHARE = 0.968
 """Share of legitimate values that is accepted after many rows where no other is asked for: of those with the best score
 on tables of packages, out of fold, the one with the fewest alarms."""
 KEEPING = 1 / 3
@@ -86,10 +86,10 @@ class Weights:
     def usual_threshold(self, rows: int) -> float:
         """Returns the threshold where no share is asked for.
 
-        It lies between the one that keeps `USUAL_SHARE` after as many rows and the one of many rows, which finds more
+        It lies between the one that keeps `UNASKED_SHARE` after as many rows and the one of many rows, which finds more
         errors, `KEEPING` of the way from the latter.
         """
-        keeps, many = self.threshold(USUAL_SHARE, rows), self.threshold(USUAL_SHARE, int(self.rows[-1]))
+        keeps, many = self.threshold(UNASKED_SHARE, rows), self.threshold(UNASKED_SHARE, int(self.rows[-1]))
         return many + KEEPING * (keeps - many)
 
     def expected_alarms(self, rows: int) -> float:
