@@ -53,19 +53,16 @@ def _number(row: dict[str, Any] | None, measure: str) -> str:
 def table_calibration(folder: Path) -> str:
     """False alarms at each share, on random and ordered halves and on some rows drawn at random."""
     files = ("benchmark-tables.json", "benchmark-tables-held-out.json")
-    given, held = ([r for r in _read(folder / f)["rows"] if r.get("share") is not None] for f in files)
+    given, found = ([r for r in _read(folder / f)["rows"] if r.get("share") is not None] for f in files)
+    held = {(r["calibration"], r["share"]): r for r in found}
+    measures = ("asked_for", "alarms", "columns_over_5")
     lines = [
         [
             r["calibration"],
             str(r["share"]),
-            f"{r['asked_for']:.3f}",
-            f"{r['alarms']:.3f}",
-            f"{r['columns_over_5']:.3f}",
-            f"{h['asked_for']:.3f}",
-            f"{h['alarms']:.3f}",
-            f"{h['columns_over_5']:.3f}",
+            *(_number(row, m) for row in (r, held.get((r["calibration"], r["share"]))) for m in measures),
         ]
-        for r, h in zip(given, held, strict=True)
+        for r in given
     ]
     said = ("said", "alarms", "columns over 5 %")
     return markdown(["rows fitted", "share", *said, *(f"held out: {s}" for s in said)], lines)
