@@ -13,7 +13,14 @@ from wakesleep.domains.strings.columns.judge.examples import STRANGER, Examples
 from wakesleep.domains.strings.columns.judge.fitting import Settings
 from wakesleep.domains.strings.columns.judge.mistakes import CHOOSING
 from wakesleep.domains.strings.columns.judge.net import HEADS, Net
-from wakesleep.domains.strings.columns.judge.train import FOLDS, calibrated, fit_folds, fold_of, make_examples, measured
+from wakesleep.domains.strings.columns.judge.train import (
+    FOLDS,
+    calibrated,
+    fit_folds,
+    fold_without,
+    make_examples,
+    measured,
+)
 
 GRAMS = ("pair", "triple", "four letters")
 Keep = Callable[[str, str], bool]
@@ -50,24 +57,24 @@ UNLEARNED = Unlearned(*[np.zeros(0)] * 7)
 
 
 @cache
-def examples(kept: Path | None) -> tuple[Examples, ...]:
+def examples(gathered: Path, kept: Path | None) -> tuple[Examples, ...]:
     """All examples of tables, and those of every fourth concept."""
-    made = make_examples(kept)
+    made = make_examples(gathered, kept)
     return tuple(e for i, e in enumerate(made) if e.table or i % 4 == 0)
 
 
-def ablation(name: str, kept: Path | None) -> dict[str, Any]:
+def ablation(name: str, gathered: Path, kept: Path | None) -> dict[str, Any]:
     """Scores out of fold, on mistakes as the judge is trained on, from examples kept in a file or made anew."""
     keep = ABLATIONS[name]
     columns = np.array([keep(*f.split(": ", 1)) for f in feature_names()])
     settings = Settings(units=1 if name == "linear" else 32, epochs=EPOCHS)
-    given = list(examples(kept))
+    given = list(examples(gathered, kept))
     seen = [_chosen_kinds(e) for e in given] if name == "trained without the held-out kinds" else given
     nets = [UNLEARNED] * FOLDS if name == "without learned weights" else fit_folds(seen, settings, columns)
     folds = calibrated(nets, given)
-    at, found = fold_of(given), {}
+    found = {}
     for way in ("half", "ten"):
-        pairs = [(folds[at[e.table]], e) for e in given if e.table and e.way == way]
+        pairs = [(fold_without(folds, e.table), e) for e in given if e.table and e.way == way]
         hidden = [(w, _kinds(e, lambda k: k not in CHOOSING)) for w, e in pairs]
         found[way] = measured(pairs) | {"held_out_kinds": measured(hidden)["detected"]}
     return found

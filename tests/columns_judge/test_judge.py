@@ -77,6 +77,15 @@ def test_a_larger_share_accepts_no_less(orders):
         assert (fewer <= more).all()
 
 
+def test_after_few_rows_an_asked_share_refuses_less_than_usual_and_the_judge_says_so():
+    few, many = fit(ORDERS[:10]), fit(ORDERS)
+    assert few.threshold(0.97) < few.threshold()
+    assert many.threshold(0.97) == pytest.approx(many.threshold(), abs=0.5)
+    assert few.expected_alarms > 0.05 > many.expected_alarms
+    values = [*ORDERS[10:], "ORD-1044l", "ORD-104411", "x"]
+    assert (few.accepts(values, 0.97) >= few.accepts(values)).all()
+
+
 def test_no_share_separates_members_from_strangers():
     judge = fit(["KA10", "GP71", "RQ63", "CP79", "XE60"])
     assert judge.accepts(["GU65", "KR58", "CP64"], None).all()
@@ -89,6 +98,7 @@ def test_a_stored_judge_judges_alike(orders, states):
         again = restore(json.loads(json.dumps(judge.as_dict())))
         np.testing.assert_allclose(again.evidence(values), judge.evidence(values), rtol=1e-5)
         assert again.threshold(0.97) == judge.threshold(0.97)
+        assert again.expected_alarms == judge.expected_alarms
         assert [again.why(v) for v in values] == [judge.why(v) for v in values]
 
 

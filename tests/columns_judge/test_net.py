@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from wakesleep.domains.strings.columns.judge.column import feature_names
-from wakesleep.domains.strings.columns.judge.fitting import ALARMS, gradient, thresholds
+from wakesleep.domains.strings.columns.judge.fitting import (
+    ALARMS,
+    CALIBRATED_ROWS,
+    calibrated_weights,
+    gradient,
+    mean_alarms,
+    thresholds,
+)
 from wakesleep.domains.strings.columns.judge.judge import (
     DRIFT_SLOPE,
     OWN_SHARE,
@@ -15,7 +22,15 @@ from wakesleep.domains.strings.columns.judge.judge import (
     offset_of,
     reached,
 )
-from wakesleep.domains.strings.columns.judge.net import HEADS, Net, Weights, read_weights, shipped
+from wakesleep.domains.strings.columns.judge.net import (
+    HEADS,
+    KEEPING,
+    UNASKED_SHARE,
+    Net,
+    Weights,
+    read_weights,
+    shipped,
+)
 from wakesleep.errors import Refusal
 
 
@@ -67,6 +82,36 @@ def test_thresholds_leave_the_share_that_they_promise():
         assert np.mean([(z > t).mean() for z, _ in alarms]) == pytest.approx(allowed, abs=1e-4)
 
 
+def random_alarms(draw, columns, level):
+    return [(400, (draw.normal(level, size=400), np.full(400, 1 / 400))) for _ in range(columns)]
+
+
+def test_an_asked_share_is_kept_after_few_rows_and_the_usual_one_says_what_it_costs():
+    draw = np.random.default_rng(4)
+    by_way = {w: random_alarms(draw, 60, 2 / np.log(n)) for n, w in CALIBRATED_ROWS.items()}
+    weights = calibrated_weights(random_net(), by_way, {})
+    for rows, way in CALIBRATED_ROWS.items():
+        alarms = [a for _, a in by_way[way]]
+        for share, allowed in ALARMS.items():
+            assert mean_alarms(alarms, weights.threshold(share, rows)) == pytest.approx(allowed, abs=1e-3)
+        assert weights.expected_alarms(rows) == pytest.approx(mean_alarms(alarms, weights.usual_threshold(rows)))
+    kept, many = (weights.threshold(UNASKED_SHARE, n) for n in (10, 10**6))
+    assert weights.usual_threshold(10) == pytest.approx(many + KEEPING * (kept - many))
+    assert weights.usual_threshold(10**6) == many
+    assert weights.expected_alarms(10) > weights.expected_alarms(15) > weights.expected_alarms(1000)
+    assert weights.threshold(0.97, 10) > weights.threshold(0.97, 15) > weights.threshold(0.97, 1000)
+    again = Weights.restore(json.loads(json.dumps(weights.as_dict())))
+    assert again.threshold(0.9, 33) == pytest.approx(weights.threshold(0.9, 33), abs=1e-3)
+
+
+def test_random_halves_of_few_rows_do_not_count_as_many():
+    draw = np.random.default_rng(5)
+    by_way = {w: random_alarms(draw, 20, 0) for w in CALIBRATED_ROWS.values()}
+    plain = calibrated_weights(random_net(), by_way, {})
+    by_way["random half"] += [(20, (np.full(400, 9.0), np.full(400, 1 / 400)))] * 20
+    np.testing.assert_array_equal(calibrated_weights(random_net(), by_way, {}).thresholds, plain.thresholds)
+
+
 def test_reached_is_the_log_odds_that_the_allowed_share_of_rows_stay_below():
     assert OWN_SHARE == 0.98
     assert reached(np.array([-0.5, 0.9, 0.5]), np.array([0.5, 0.01, 0.04])) == 0.5
@@ -87,5 +132,6 @@ def test_shipped_weights_fit_the_features():
     assert isinstance(weights, Weights)
     assert weights.net.hidden.shape[0] == len(feature_names())
     assert weights.net.output.shape[1] == len(HEADS)
-    assert (np.diff(weights.thresholds) > 0).all()
+    assert (np.diff(weights.thresholds, axis=1) > 0).all()
+    assert (weights.usual_alarms[:-1] > weights.usual_alarms[1:]).all()
     assert len(set(feature_names())) == len(feature_names())

@@ -81,7 +81,7 @@ class Explanation(ABC):
         """Returns the exit code of the command that shows this: 0, or 1 where data do not fit."""
         return 0
 
-    def check(self, path: str, share: float, report: Report = lambda _: None) -> Rows:
+    def check(self, path: str, share: float | None, report: Report = lambda _: None) -> Rows:
         """Returns the parts of a new file that do not fit; every row of it is judged."""
         raise Refusal("New data cannot be checked against this explanation.")
 

@@ -106,3 +106,17 @@ def test_the_regex_for_python_takes_no_newline_at_the_end_and_no_digits_of_other
         assert bool(re.match(best["python"], text)) == good
         assert bool(explained.columns["code"].matches([text])[0]) == good
     assert best["slow"] is False
+
+
+def test_few_rows_tell_how_many_true_values_will_be_refused(found, tmp_path):
+    old, new = tmp_path / "old.csv", tmp_path / "new.csv"
+    names = ["Denver", "Dover", "Boston", "Chicago", "Houston", "Phoenix", "Dallas", "Austin", "Seattle", "Portland"]
+    old.write_text("city\n" + "\n".join(names) + "\n", encoding="utf-8")
+    new.write_text("city\nMemphis\nSt. Louis\nWinston-Salem\nO'Fallon\nLos Angeles\n", encoding="utf-8")
+    few = EXPLAINER.explain(EXPLAINER.read(str(old), Options()), Options(), lambda _: None)
+    (row,) = few.rows()
+    assert row["expected_alarms"] == round(few.columns["city"].expected_alarms, 3) > 0.05
+    said = f"so few rows: about {100 * few.columns['city'].expected_alarms:.0f} % of true values will not be accepted"
+    assert any(said in cell for shown in few.table() for line in shown.rows for cell in line)
+    assert not any("so few rows" in cell for shown in found.table() for line in shown.rows for cell in line)
+    assert len(few.check(str(new), 0.999)) < len(few.check(str(new)))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from wakesleep.errors import Refusal, require_at_least, require_one_of
 LONGEST_VALUE = 20_000
 MOST_PATTERNS, LEAST_PATTERN_PROBABILITY, SAMPLES = 5, 0.005, 5
 GENERALITIES = ("narrow", "usual", "wide")
-SHARE = 0.97
 MOST_OUTLIERS = 50
 MOST_FITS = 3
 """A column is fitted again without its strays, and once more if others are seen then."""
@@ -104,7 +103,7 @@ class Explanation:
         """
         return np.array([self.nulls > 0 if not v else self._rule.accepts(v) for v in listed(values)], bool)
 
-    def accepts(self, values: Iterable[Any], share: float | None = SHARE) -> np.ndarray:
+    def accepts(self, values: Iterable[Any], share: float | Literal["usual"] | None = "usual") -> np.ndarray:
         """Returns the full judgement: whether each value is a member, so that about `share` of true ones are."""
         given = listed(values)
         if given and all(given):
@@ -115,6 +114,11 @@ class Explanation:
         if some:
             found[some] = self.judge.accepts([given[i] for i in some], share)
         return found
+
+    @property
+    def expected_alarms(self) -> float:
+        """The share of true later values that `accepts` refuses where no share is given: more after few rows."""
+        return float(self.judge.expected_alarms)
 
     def log_prob(self, values: Iterable[Any]) -> np.ndarray:
         """Returns log p(next row = value | column); nulls have minus infinity."""
@@ -233,7 +237,7 @@ def _outliers(
 ) -> tuple[tuple[Outlier, ...], float]:
     """Returns the values that are not accepted, and the share of rows at which the rule says otherwise."""
     rule, distinct = Rule(posterior.entries[0].program), list(counts)
-    verdicts = dict(zip(distinct, map(bool, judge.accepts(distinct, SHARE)), strict=True))
+    verdicts = dict(zip(distinct, map(bool, judge.accepts(distinct)), strict=True))
     differ = sum(counts[v] for v, ok in verdicts.items() if ok != rule.accepts(v))
     places: dict[str, list[int]] = {v: [] for v in [v for v, ok in verdicts.items() if not ok][:MOST_OUTLIERS]}
     if places:

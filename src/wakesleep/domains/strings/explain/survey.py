@@ -9,14 +9,14 @@ from typing import Any
 from wakesleep.data.tables import Column, Table, stream_columns
 from wakesleep.domains.contract import Explanation, Report, Rows, Standing
 from wakesleep.domains.contract import Table as Shown
-from wakesleep.domains.strings.columns.explanation import SHARE, Pattern, explain
 from wakesleep.domains.strings.columns.explanation import Explanation as Explained
+from wakesleep.domains.strings.columns.explanation import Pattern, explain
 from wakesleep.domains.strings.columns.explanation import restore as restore_one
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.description import Description, described
 from wakesleep.errors import Refusal
 
-LEAST_PROBABILITY_SHOWN = 0.05
+LEAST_PROBABILITY_SHOWN, LEAST_ALARMS_SHOWN = 0.05, 0.05
 LONGEST_PATTERN_SHOWN, LONGEST_WORDS_SHOWN, LONGEST_SAMPLE_SHOWN = 100, 80, 30
 SAMPLES_SHOWN, OUTLIERS_SHOWN, OUTLIER_ROWS_NAMED = 2, 3, 3
 MOST_VIOLATIONS = 10_000
@@ -88,6 +88,7 @@ class Survey(Explanation):
                 {"value": o.value, "rows": [self.numbers[i] for i in o.rows], "why": o.why} for o in found.outliers
             ],
             "disagreement": found.disagreement,
+            "expected_alarms": round(found.expected_alarms, 3),
             "saved": found.as_dict(),
         }
 
@@ -119,6 +120,8 @@ class Survey(Explanation):
             notes.append(f"does not fit: {outlier.value!r} (row {where}{more}), {outlier.why}")
         if (left := len(found.outliers) - OUTLIERS_SHOWN) > 0:
             notes.append(f"and {left} more values do not fit")
+        if found.expected_alarms > LEAST_ALARMS_SHOWN:
+            notes.append(f"so few rows: about {100 * found.expected_alarms:.0f} % of true values will not be accepted")
         return notes
 
     def export(self, form: str) -> str:
@@ -127,8 +130,11 @@ class Survey(Explanation):
 
         return exported(self.contract(), form)
 
-    def check(self, path: str, share: float = SHARE, report: Report = lambda _: None) -> Rows:
-        """Returns the values of a new table that are not accepted; every row is judged, a stretch at a time."""
+    def check(self, path: str, share: float | None = None, report: Report = lambda _: None) -> Rows:
+        """Returns the values of a new table that are not accepted; every row is judged, a stretch at a time.
+
+        With a share, about that much of true values is accepted; without, `accepts` judges as usual.
+        """
         saved = {name: found for name, found in self.columns.items() if found is not None}
         counts: dict[tuple[str, str | None], list[int]] = {}
         seen: set[str] = set()
@@ -158,10 +164,12 @@ def _pattern_row(p: Pattern) -> dict[str, Any]:
     return asdict(p) | {"python": whole(p.regex, "python"), "slow": is_slow(p.regex)}
 
 
-def _judge(column: Column, known: Explained, share: float, counts: dict[tuple[str, str | None], list[int]]) -> None:
+def _judge(
+    column: Column, known: Explained, share: float | None, counts: dict[tuple[str, str | None], list[int]]
+) -> None:
     """Adds the values of a stretch that are not accepted: how many rows have each, and the first of these."""
     values = list(dict.fromkeys(column.values))
-    refused = {v for v, good in zip(values, known.accepts(values, share), strict=True) if not good}
+    refused = {v for v, good in zip(values, known.accepts(values, share or "usual"), strict=True) if not good}
     if not refused:
         return
     for number, value in zip(column.numbers, column.values, strict=True):

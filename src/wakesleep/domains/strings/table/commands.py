@@ -33,13 +33,16 @@ class DraftOptions:
 class CheckOptions:
     """The options of `check`."""
 
-    share: float = option(
-        0.97, "For a saved explanation alone: the share of true members that is to be accepted by its judgement."
+    share: float | None = option(
+        None,
+        "For a saved explanation alone: the share of true members that is to be accepted by its judgement. Without it, "
+        "97 % after many rows and less after few, as the explanation says.",
     )
 
     def __post_init__(self) -> None:
         """Refuses impossible values."""
-        require_share("share", self.share)
+        if self.share is not None:
+            require_share("share", self.share)
 
 
 @dataclass(frozen=True)
@@ -156,7 +159,7 @@ def _saved(path: Path) -> Rows | None:
     return rows
 
 
-def _check_saved(rows: Rows, source: str, share: float, report: Report) -> Explanation:
+def _check_saved(rows: Rows, source: str, share: float | None, report: Report) -> Explanation:
     """Judges a table by the full judgement of a saved explanation."""
     from wakesleep.domains.strings.explain.survey import restore
     from wakesleep.domains.strings.table.verdict import Fault, Verdict

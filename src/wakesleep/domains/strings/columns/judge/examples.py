@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
@@ -21,6 +21,8 @@ BLIND = 0.25
 """Share of columns that are described without programs, so that the judge works without a posterior."""
 PLAIN_WAYS = ("half", "ten", "random half")
 """Ways that are always described with programs: those that are reported and calibrated on."""
+MORE_WAYS = 2
+"""Other ways in which a column of a gathered table is cut."""
 STRANGER = "stranger"
 DERIVED = "derived of"
 STRANGERS = 12
@@ -121,12 +123,19 @@ def _changed(values: list[str], others: list[str], draw: random.Random) -> list[
     return list(map(makers[way], values))
 
 
-def of_tables(tables: dict[str, Table], concepts: list[list[str]]) -> Iterator[Examples]:
-    """Returns the examples of every text column of every table, and of a column derived of each in one way."""
+def of_tables(tables: dict[str, Table], concepts: list[list[str]], gathered: Container[str] = ()) -> Iterator[Examples]:
+    """Returns the examples of every text column of every table, and of a column derived of each in one way.
+
+    Those of `gathered` are many, so each of their columns is cut in fewer ways, and none is derived of it.
+    """
     for table, columns in tables.items():
         draw = random.Random(f"examples of {table}")
-        for name, whole in (columns | derived(columns, draw)).items():
+        many = table in gathered
+        for name, whole in (columns if many else columns | derived(columns, draw)).items():
             cut = list(ways(whole[:MOST_SOURCE_ROWS], draw))
+            if many:
+                plain = [c for c in cut if c[0] in PLAIN_WAYS]
+                cut = plain + draw.sample(cut[len(plain) :], min(MORE_WAYS, len(cut) - len(plain)))
             for way, fitted, later in cut if name in columns else draw.sample(cut, 1):
                 if len(set(fitted)) < 2 or not later:
                     continue

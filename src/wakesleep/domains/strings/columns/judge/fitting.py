@@ -1,21 +1,28 @@
 """Fits the network to examples by Adam, and its thresholds to random halves of columns."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge.examples import STRANGER, Examples
 from wakesleep.domains.strings.columns.judge.judge import Alarm, offset_of, own_log_odds
-from wakesleep.domains.strings.columns.judge.net import FARTHEST, HEADS, Net
+from wakesleep.domains.strings.columns.judge.net import FARTHEST, HEADS, Net, Weights
 
 FOREIGN = (STRANGER, "other column")
 """Kinds of mistakes that the head of strangers learns; the other head learns all but strangers."""
 ALARMS = {
-    0.5: 0.4, 0.7: 0.24, 0.8: 0.16, 0.9: 0.095, 0.95: 0.046, 0.97: 0.027, 0.98: 0.018, 0.99: 0.009, 0.995: 0.0048,
+    0.5: 0.4, 0.7: 0.24, 0.8: 0.16, 0.9: 0.095, 0.95: 0.046, 0.97: 0.018, 0.98: 0.014, 0.99: 0.009, 0.995: 0.0048,
     0.999: 0.001,
 }  # fmt: skip
-"""For each share, the false alarms that are spent on random halves: a little fewer than 1 - share, for tables drift."""
+"""For each share, the false alarms that are spent on random rows: fewer than 1 - share, for tables drift."""
+
+MANY = "random half"
+CALIBRATED_ROWS = {10: "random 10", 20: "random 20", 50: "random 50", 400: MANY}
+"""Numbers of rows fitted on at which thresholds are fitted, and the way in which columns are cut for it."""
+LEAST_MANY_ROWS = 100
+"""Rows fitted on from which a random half counts as many rows."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,24 @@ def thresholds(alarms: Sequence[Alarm]) -> np.ndarray:
         low, high = -15.0, 15.0
         for _ in range(40):
             middle = (low + high) / 2
-            mean = np.mean([w[z > middle].sum() for z, w in alarms])
-            low, high = (middle, high) if mean > allowed else (low, middle)
+            low, high = (middle, high) if mean_alarms(alarms, middle) > allowed else (low, middle)
         found.append(high)
     return np.array(found)
+
+
+def mean_alarms(alarms: Sequence[Alarm], threshold: float) -> float:
+    """Returns the share of rows above a threshold, averaged over columns."""
+    return float(np.mean([w[z > threshold].sum() for z, w in alarms]))
+
+
+def calibrated_weights(net: Net, by_way: Mapping[str, Sequence[tuple[int, Alarm]]], card: dict[str, Any]) -> Weights:
+    """Fits thresholds for each number of rows to columns cut in the way for it, each with the rows it was fitted on."""
+    some = [
+        [a for rows, a in by_way[way] if way != MANY or rows >= LEAST_MANY_ROWS] for way in CALIBRATED_ROWS.values()
+    ]
+    whole = np.array([thresholds(s) for s in some])
+    plain = Weights(
+        net, np.array(list(ALARMS)), np.array(list(CALIBRATED_ROWS), float), whole, np.ones(len(some)), card
+    )
+    usual = [mean_alarms(s, plain.usual_threshold(n)) for n, s in zip(CALIBRATED_ROWS, some, strict=True)]
+    return replace(plain, usual_alarms=np.array(usual))

@@ -1,7 +1,7 @@
 """The judge of a column: log-odds that a value is legitimate, verdicts at a share, reasons, JSON."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -25,7 +25,10 @@ MOST_CACHED, MOST_NEW_CACHED = 200_000, 10_000
 """Verdicts that are kept, and the most values, all different and new, at once of which they are."""
 MOST_AT_A_TIME = 8192
 """Values that are judged at a time."""
-VERSION = 1
+VERSION = 2
+AS_USUAL: Final = "usual"
+"""The share that is not asked for: many errors are found, and after few rows more legitimate values are refused."""
+Share = float | Literal["usual"] | None
 Alarm = tuple[np.ndarray, np.ndarray]
 """Log-odds of values, and the shares of rows that they stand for."""
 MOST_BACKTESTED = 150
@@ -71,19 +74,31 @@ class Judge:
         """Returns the log-odds that each value is a legitimate later value rather than a damaged or a foreign one."""
         return self._evidence(values)[:, 0]
 
-    def accepts(self, values: Sequence[Any], share: float | None = 0.97) -> np.ndarray:
+    def accepts(self, values: Sequence[Any], share: Share = AS_USUAL) -> np.ndarray:
         """Returns whether each value is accepted, so that about `share` of the later legitimate rows of columns are.
 
-        With None, so that the fewest errors are made between members and values of other columns.
+        The usual threshold keeps 97 % after many rows. After few rows it refuses more (`expected_alarms`), for one that
+        kept 97 % then would miss many errors. With None the fewest errors are made between members and values of
+        other columns.
         """
         if share is None:
             return self._evidence(values)[:, 1] > 0
-        require_share("share", share)
         return self.evidence(values) >= self.threshold(share)
 
-    def threshold(self, share: float) -> float:
+    def threshold(self, share: float | Literal["usual"] = AS_USUAL) -> float:
         """Returns the evidence from which a value is accepted."""
-        return -self.offset - self.weights.threshold(share)
+        if share == AS_USUAL:
+            return -self.offset - self.weights.usual_threshold(self.column.total)
+        require_share("share", share)
+        return -self.offset - self.weights.threshold(share, self.column.total)
+
+    @property
+    def expected_alarms(self) -> float:
+        """The share of legitimate later rows that the usual threshold refuses, in columns of as many rows.
+
+        Of rows that come at random; where a table drifts there are more.
+        """
+        return self.weights.expected_alarms(self.column.total)
 
     def why(self, value: Any) -> str:
         """Returns one short phrase: what is news in the value, or where it was seen."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wakesleep.domains.strings.columns.judge.keys import Bag, Keys
-from wakesleep.domains.strings.columns.judge.texts import BASE_INVERSE, Flat, Table, distinct
+from wakesleep.domains.strings.columns.judge.texts import BASE, BASE_INVERSE, Flat, Table, distinct, powers
 
 SHORTEST_NEAR, LONGEST_NEAR = 3, 30
 """Characters of values and words whose neighbours are looked for."""
@@ -25,6 +25,14 @@ def deletions(flat: Flat) -> Bag:
     owner, shifted = some.owner[at], some.prefix * np.uint64(BASE_INVERSE)
     whole = shifted[some.ends] - some.prefix[some.starts]
     return Bag(some.prefix[at] - shifted[at + 1] + whole[owner], np.flatnonzero(fits)[owner])
+
+
+def swaps(flat: Flat) -> Bag:
+    """Returns the texts with each two different neighbouring characters swapped in turn."""
+    at = np.flatnonzero((flat.place[1:] > 0) & (flat.codes[1:] != flat.codes[:-1]))
+    power, owner = powers()[flat.place[at]], flat.owner[at]
+    moved = (flat.mix[at] - flat.mix[at + 1]) * (power * np.uint64(BASE) - power)
+    return Bag(flat.hashes()[owner] + moved, owner)
 
 
 def any_of(owner: np.ndarray, hits: np.ndarray, count: int) -> np.ndarray:

@@ -15,6 +15,11 @@ from wakesleep.errors import Refusal
 WEIGHTS = Path(__file__).with_name("weights.json")
 FARTHEST = 8.0
 """Standard deviations at which features are clipped."""
+UNASKED_SHARE = 0.968
+"""Share of legitimate values that is accepted after many rows where no other is asked for: of those with the best score
+on tables of packages, out of fold, the one with the fewest alarms."""
+KEEPING = 1 / 3
+"""How far the usual threshold goes from that of many rows to one that keeps the share: best on tables of packages."""
 HEADS = ("damaged", "stranger")
 """What an error may be: a damaged value of the column, or a value of another column."""
 
@@ -60,27 +65,56 @@ def _read(given: Mapping[str, Any]) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Weights:
-    """A network, the log-odds that each share of legitimate values stays below, and a card of how they were made."""
+    """A network, the log-odds that each share of legitimate values stays below, and a card of how they were made.
+
+    `thresholds` has a row for each number of `rows` fitted on and a column for each of `shares`; `usual_alarms` has,
+    for each of `rows`, the share of legitimate later rows above the threshold where no share is asked for.
+    """
 
     net: Net
     shares: np.ndarray
+    rows: np.ndarray
     thresholds: np.ndarray
+    usual_alarms: np.ndarray
     card: dict[str, Any]
 
-    def threshold(self, share: float) -> float:
+    def threshold(self, share: float, rows: int) -> float:
         """Returns the log-odds of an error, above the column's offset, that `share` of legitimate rows stay below."""
-        return float(np.interp(share, self.shares, self.thresholds))
+        each = [np.interp(share, self.shares, at) for at in self.thresholds]
+        return float(np.interp(np.log(rows), np.log(self.rows), each))
+
+    def usual_threshold(self, rows: int) -> float:
+        """Returns the threshold where no share is asked for.
+
+        It lies between the one that keeps `UNASKED_SHARE` after as many rows and the one of many rows, which finds more
+        errors, `KEEPING` of the way from the latter.
+        """
+        keeps, many = self.threshold(UNASKED_SHARE, rows), self.threshold(UNASKED_SHARE, int(self.rows[-1]))
+        return many + KEEPING * (keeps - many)
+
+    def expected_alarms(self, rows: int) -> float:
+        """Returns the share of legitimate rows, of columns in general, that lies above the usual threshold."""
+        return float(np.exp(np.interp(np.log(rows), np.log(self.rows), np.log(self.usual_alarms))))
 
     def as_dict(self) -> dict[str, Any]:
         """Returns the weights and their card as JSON."""
-        thresholds = [round(float(t), 4) for t in self.thresholds]
-        return {"card": self.card, "shares": self.shares.tolist(), "thresholds": thresholds, "net": self.net.as_dict()}
+        return {
+            "card": self.card,
+            "shares": self.shares.tolist(),
+            "rows": self.rows.tolist(),
+            "thresholds": self.thresholds.round(4).tolist(),
+            "usual_alarms": self.usual_alarms.round(4).tolist(),
+            "net": self.net.as_dict(),
+        }
 
     @classmethod
     def restore(cls, given: Mapping[str, Any]) -> "Weights":
         """Returns the weights that `as_dict` described."""
-        shares, thresholds = np.array(given["shares"], float), np.array(given["thresholds"], float)
-        return cls(Net.restore(given["net"]), shares, thresholds, dict(given["card"]))
+        shares, rows, usual = (np.array(given[k], float) for k in ("shares", "rows", "usual_alarms"))
+        thresholds = np.array(given["thresholds"], float)
+        if thresholds.shape != (len(rows), len(shares)) or usual.shape != rows.shape:
+            raise ValueError("thresholds do not fit the rows and shares")
+        return cls(Net.restore(given["net"]), shares, rows, thresholds, usual, dict(given["card"]))
 
     def write(self, path: Path) -> None:
         """Writes the weights to a JSON file."""

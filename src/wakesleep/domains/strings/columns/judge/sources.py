@@ -1,6 +1,7 @@
-"""The real columns that the judge learns from: tables and string concepts of the data folder."""
+"""The real columns that the judge learns from: tables and string concepts of the data folder, tables of packages."""
 
 import csv
+import hashlib
 import json
 import os
 import re
@@ -8,12 +9,19 @@ import statistics
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from wakesleep.domains.strings.columns.judge.packages import PACKAGES
 from wakesleep.errors import Refusal
 
 LONGEST_FIELD = 10**7
 MOST_SOURCE_ROWS = 2000
 """Rows of a column that are used."""
+MOST_GATHERED_COLUMNS = 8
+"""Text columns of a table of a package that are used, its first ones."""
+HELD_OUT_OF = 3
+"""Of the groups of gathered tables, one in this many is held out."""
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*|\d+\.\d*|\.\d+)([eE][+-]?\d+)?")
+
+APART = {p.name for p in PACKAGES if p.apart}
 
 Table = dict[str, list[str]]
 
@@ -56,6 +64,29 @@ def text_tables(folder: Path) -> dict[str, Table]:
     """Returns the text columns of every table that has any."""
     found = {name: {n: v for n, v in table.items() if is_text(v)} for name, table in read_tables(folder)}
     return {name: columns for name, columns in found.items() if columns}
+
+
+def gathered_tables(folder: Path, held_out: bool) -> dict[str, Table]:
+    """Returns the text columns of the tables that `gather` wrote: those held out, or those to learn from."""
+    if not folder.is_dir():
+        raise Refusal(f"{folder} is no folder of gathered tables: make it by the command `gather` beside this module.")
+    found = text_tables(folder)
+    return {
+        name: dict(list(columns.items())[:MOST_GATHERED_COLUMNS])
+        for name, columns in found.items()
+        if is_held_out(name) == held_out
+    }
+
+
+def group_of(table: str) -> str:
+    """Returns what a table is held out with: its package, or itself where the package's tables are apart."""
+    package = table.partition("--")[0]
+    return table if package in APART else package
+
+
+def is_held_out(table: str) -> bool:
+    """Returns whether a gathered table is kept for testing, by a hash of its group."""
+    return int(hashlib.sha256(group_of(table).encode()).hexdigest(), 16) % HELD_OUT_OF == 0
 
 
 def read_concepts(folder: Path) -> list[list[str]]:

@@ -5,8 +5,12 @@ import numpy as np
 from wakesleep.domains.strings.columns.judge.near import Chosen
 from wakesleep.domains.strings.columns.judge.wordlist import WordList, shipped
 
-UNLISTED = ("listed", "unlisted", "rate unlisted", "rate listed", "usual")
-"""Numbers of new words of a value by kind, the rate of such values where it is one, and the rate of unlisted words."""
+UNLISTED = (
+    "listed", "unlisted", "misprint", "cut", "rate unlisted", "rate listed", "rate misprint", "rate cut", "usual",
+)  # fmt: skip
+"""Numbers of new words of a value by kind, the rates of such values where it is one, and the rate of unlisted words.
+
+A misprint or a cut is an unlisted word near a listed one (`wordlist`)."""
 SHORTEST = 3
 """Letters of the shortest word that is looked up."""
 
@@ -26,13 +30,17 @@ class Unlisted:
         return self._features(self._numbers(new))
 
     def _numbers(self, chosen: Chosen) -> np.ndarray:
-        """Returns for each form how many of the chosen words are listed, and how many are not."""
+        """Returns for each form how many of the chosen words are listed, unlisted, misprints and cuts."""
         listed, long = self.words.holds(chosen.hashes), chosen.words.sizes >= SHORTEST
-        each = listed & long, ~listed & long
+        unlisted = ~listed & long
+        some = chosen.words.some(unlisted)
+        near = np.zeros((2, len(listed)), bool)
+        near[:, unlisted] = self.words.is_misprint(some), self.words.is_cut(some)
+        each = listed & long, unlisted, *near
         return np.stack([np.bincount(chosen.owner[x[chosen.place]], minlength=chosen.count) for x in each], axis=1)
 
     def _features(self, numbers: np.ndarray) -> np.ndarray:
-        listed, unlisted = numbers.T > 0
-        by_kind = unlisted * self._rates[1], (listed & ~unlisted) * self._rates[0]
+        listed, unlisted, misprint, cut = numbers.T > 0
+        by_kind = zip((unlisted, listed & ~unlisted, misprint, cut), self._rates[[1, 0, 2, 3]], strict=True)
         usual = np.full(len(numbers), self._rates[1])
-        return np.concatenate([np.log1p(numbers), np.stack([*by_kind, usual], axis=1)], axis=1)
+        return np.concatenate([np.log1p(numbers), np.stack([*(x * r for x, r in by_kind), usual], axis=1)], axis=1)
