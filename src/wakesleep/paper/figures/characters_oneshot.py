@@ -33,7 +33,7 @@ def table_oneshot(folder: Path) -> str:
     known = [(f"**{method} (no strokes seen)**", row["accuracy"]) for method, row in ours.items()]
     known += ours[MATCHING]["published"].items()
     known.sort(key=lambda pair: -pair[1])
-    shown = markdown(["20 runs of 20 ways", "right"], [[name, _percent(v)] for name, v in known])
+    shown = markdown(["20 runs of 20 ways", "right"], [[name.replace("|", "\\|"), _percent(v)] for name, v in known])
     said = [
         f"{method}: ± {_percent(row['error'])} over runs, one way alone {_percent(row['one_way'])}"
         + (f", practice runs {_percent(rows['practice', method]['accuracy'])}" if ("practice", method) in rows else "")
