@@ -10,7 +10,7 @@ from typing import Any
 
 LOGGERS = ("absl", "asyncio")
 """Through these Orbax, and tasks that nobody waited for, print tracebacks."""
-LIBRARIES = ("orbax", "tensorstore", "asyncio", "concurrent")
+CHECKPOINT_LIBRARIES = ("orbax", "tensorstore", "asyncio", "concurrent")
 """The packages whose threads and tasks write and read checkpoints."""
 LATE = "Event loop is closed"
 """What a late write or read of Orbax finds after another one failed."""
@@ -70,7 +70,7 @@ def _is_abandoned(error: BaseException | None) -> bool:
     trace = None if error is None else error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return trace is not None and _package(trace) in LIBRARIES[:2]
+    return trace is not None and _package(trace) in CHECKPOINT_LIBRARIES[:2]
 
 
 def _is_of_libraries(trace: TracebackType | None) -> bool:
@@ -78,7 +78,7 @@ def _is_of_libraries(trace: TracebackType | None) -> bool:
     if trace is None:
         return True
     while trace is not None:
-        if _package(trace) in LIBRARIES:
+        if _package(trace) in CHECKPOINT_LIBRARIES:
             return True
         trace = trace.tb_next
     return False
