@@ -63,7 +63,7 @@ class Plan:
     """Proposals of the weighted tail."""
     maps: int = 0
     ks: tuple[int, ...] = (3, 5, 10, 20, 40)
-    algorithms: tuple[str, ...] = ("MWS-tail+both", "RWS", "VIMCO", "MWS", "MWS-revise+both")
+    algorithms: tuple[str, ...] = ("MWS-tail+fantasy", "RWS", "VIMCO", "MWS")
 
 
 NAME = "characters-generalise"
@@ -71,7 +71,7 @@ FULL = {NAME: Plan()}
 QUICK = {
     NAME: Plan(
         steps=20, seeds=1, batch_size=10, pretrain=5, images=4, left_out=4, memory=4, proposals=10, wakes=2, samples=20,
-        ks=(3,), algorithms=("MWS-tail+both", "RWS"),
+        ks=(3,), algorithms=("MWS-tail+fantasy", "RWS"),
     )
 }  # fmt: skip
 

@@ -12,7 +12,7 @@ from wakesleep.paper.paired import paired, unpack
 from wakesleep.paper.results import Row, longest
 from wakesleep.paper.tables import markdown
 
-OUR_CHARACTERS = ("MWS-tail+both", "MWS-revise+both")
+OUR_CHARACTERS = ("MWS-tail+fantasy", "MWS-tail+both", "MWS-revise+both")
 RIVALS_OF_CHARACTERS = ("RWS", "VIMCO", "MWS")
 TITLES = {"drawers": "other drawers", "characters": "other characters"}
 
