@@ -73,13 +73,14 @@ def test_what_a_read_raises_that_was_given_up_is_silent_whatever_it_is(told):
 def test_a_logger_tells_of_other_things_only(told, caplog):
     with QuietThreads():
         pass
-    log = logging.getLogger("asyncio")
-    for error in (NO_SPACE, ValueError("a bug")):
+    log, bug = logging.getLogger("asyncio"), ValueError("a bug")
+    failures = (("orbax.checkpoint", NO_SPACE), ("orbax.checkpoint", ValueError("PERMISSION_DENIED")), ("mine", bug))
+    for module, error in failures:
         try:
-            raiser("orbax.checkpoint")(error)
+            raiser(module)(error)
         except (OSError, ValueError):
             log.exception("in a task")
-    assert [record.exc_info[1] for record in caplog.records] == [error]
+    assert [record.exc_info[1] for record in caplog.records] == [bug]
 
 
 def test_a_task_that_nobody_waits_for_is_silent_and_levels_are_as_before_afterwards(told, caplog):

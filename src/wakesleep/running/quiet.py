@@ -55,7 +55,8 @@ def _hush(where: Any, name: str, quiet: Callable[..., bool]) -> None:
 
 def _tells_news(record: logging.LogRecord) -> bool:
     """Whether a record of a logger is of something else than a failure that is told elsewhere."""
-    return not (record.exc_info and _is_straggler(record.exc_info[1]))
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or not (_is_straggler(error) or _is_abandoned(error))
 
 
 def _is_straggler(error: BaseException | None) -> bool:
@@ -66,7 +67,7 @@ def _is_straggler(error: BaseException | None) -> bool:
 
 
 def _is_abandoned(error: BaseException | None) -> bool:
-    """Whether an error that nobody can catch was raised by a read or write that Orbax gave up, of whatever kind."""
+    """Whether an error that nobody can catch, of whatever kind, was raised by a read or write of Orbax."""
     trace = None if error is None else error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
