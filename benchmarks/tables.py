@@ -31,7 +31,7 @@ from wakesleep.domains.strings.columns import explain
 from wakesleep.domains.strings.columns.judge import fit as fit_judge
 from wakesleep.domains.strings.columns.judge import sources
 from wakesleep.domains.strings.columns.judge.column import Column
-from wakesleep.domains.strings.columns.judge.judge import AS_USUAL
+from wakesleep.domains.strings.columns.judge.judge import AS_USUAL, Share
 from wakesleep.domains.strings.columns.judge.net import Weights
 from wakesleep.domains.strings.columns.judge.news import ROW_CUTS, rate
 from wakesleep.domains.strings.columns.judge.train import fold_without, read_folds
@@ -186,7 +186,7 @@ def summary(alarms: list[float], detected: list[float], kinds: dict[str, list[fl
 
 def calibration(given: list[Task], folds: list[Weights]) -> list[Row]:
     """The false alarms at each share over all columns, and those as usual beside what the judge says to expect."""
-    alarms: dict[float | str, list[float]] = {share: [] for share in (*SHARES, AS_USUAL)}
+    alarms: dict[Share, list[float]] = {share: [] for share in (*SHARES, AS_USUAL)}
     expected = []
     for task in given:
         weights = fold_without(folds, task.table) if folds else None
@@ -197,7 +197,7 @@ def calibration(given: list[Task], folds: list[Weights]) -> list[Row]:
     return [
         {
             "share": share,
-            "asked_for": round(statistics.fmean(expected) if share == AS_USUAL else 1 - share, 4),
+            "asked_for": round(1 - share if isinstance(share, float) else statistics.fmean(expected), 4),
             "alarms": round(statistics.fmean(found), 4),
             "columns_over_5": round(statistics.fmean(a > 0.05 for a in found), 4),
         }
