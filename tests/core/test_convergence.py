@@ -137,6 +137,7 @@ def test_third_p_and_memory_climb_to_an_optimum_of_the_bound_and_recognition_fol
         replay="expected",
         recognition="replay",
         explore=0.2,
+        tail=False,
     )
     state, bounds = run(algorithm, model, 3000)
     assert (np.diff(bounds) >= -1e-5).all()
