@@ -158,6 +158,12 @@ def test_limits_are_kept(tmp_path, monkeypatch, limit, most, content, sentence):
     assert sentence in refusal(tmp_path / "t.csv")
 
 
+def test_a_table_of_100_000_columns_is_refused_by_the_limit_as_it_is(tmp_path):
+    path = tmp_path / "wide.csv"
+    path.write_text(",".join(f"c{i}" for i in range(100_000)) + "\n" + ",".join("1" * 100_000) + "\n")
+    assert "has 100,000 columns, but 16,384 is the most" in refusal(path)
+
+
 def test_a_cell_that_never_ends_is_refused(tmp_path):
     (tmp_path / "t.csv").write_text('a,b\n1,"' + "x\n" * (limits.CELL_CHARACTERS // 2 + 10))
     assert "quotation mark that opens after row" in refusal(tmp_path / "t.csv")
