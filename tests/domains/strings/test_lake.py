@@ -14,7 +14,11 @@ import polars as pl
 import pytest
 
 from wakesleep.cli.app import app
+from wakesleep.domains.strings.columns.characters import Chars
+from wakesleep.domains.strings.columns.counts import Counts
 from wakesleep.domains.strings.columns.explanation import explain
+from wakesleep.domains.strings.columns.nodes import Run
+from wakesleep.domains.strings.columns.records import as_record
 from wakesleep.domains.strings.lake import catalogue as module
 from wakesleep.domains.strings.lake.catalogue import make_catalogue, tables_below
 from wakesleep.domains.strings.lake.describe import CATALOGUE_FIELDS, File, describe, describe_file
@@ -219,6 +223,15 @@ def test_bad_words_and_catalogues_are_refused(tmp_path, monkeypatch, words, sent
     Path("some.csv").write_text("a\n1\n")
     with pytest.raises(Refusal, match=sentence):
         app(words, standalone_mode=False)
+
+
+@pytest.mark.parametrize("high", [2**33, 10**40])
+def test_a_stored_count_that_no_regex_engine_takes_is_refused(tmp_path, high):
+    run = as_record(Run(Chars((), "0123456789"), Counts(1, 3))) | {"counts": {"kind": "Counts", "low": 1, "high": high}}
+    row = dict.fromkeys(CATALOGUE_FIELDS) | {"file": "f", "column": "c", "programs": json.dumps([[1.0, run]])}
+    (tmp_path / "c.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(Refusal, match="values that cannot be"):
+        like(tmp_path / "c.jsonl", ["12"])
 
 
 def test_a_catalogue_is_written_whole_or_not_at_all(tmp_path):

@@ -14,7 +14,7 @@ import numpy as np
 
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.posterior import EFFORTS, Entry, Posterior, infer, null_marks
-from wakesleep.domains.strings.columns.records import as_record, from_record
+from wakesleep.domains.strings.columns.records import UNREADABLE, as_record, from_record
 from wakesleep.domains.strings.columns.repetition import Rows, pitman_yor
 from wakesleep.domains.strings.columns.strays import strays_of
 from wakesleep.domains.strings.columns.wording import describe, notes
@@ -294,5 +294,5 @@ def restore(stored: dict[str, Any]) -> Explanation:
             int(stored["rows"]), int(stored["nulls"]), tuple(null_marks(list(counts))), float(stored["disagreement"]),
             stray_rows,
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as fault:
+    except UNREADABLE as fault:
         raise Refusal(f"The stored explanation cannot be read: {fault}.") from fault

@@ -23,6 +23,10 @@ NODE_TYPES: dict[str, type] = {
     for t in (Literal, Run, Series, Maybe, Either, Words, Listing, Number, Date, Checked, Concept, Chars, Counts)
 }
 DEEPEST = 40
+MOST_STORED_REPEATS = 1_000_000
+"""More than any value that is read has characters; engines refuse to compile counts that are greater still."""
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError, RecursionError)
+"""What a damaged record may raise where it is read or used."""
 
 
 def as_record(node: Any) -> Any:
@@ -87,7 +91,7 @@ def _checked(made: Any) -> Any:
     wrong = (
         (isinstance(made, Chars) and not all(c in NAMED_CLASSES for c in made.classes))
         or (isinstance(made, Checked) and made.check not in CHECKS)
-        or (isinstance(made, Counts) and (made.low < 0 or (made.high is not None and made.high < made.low)))
+        or (isinstance(made, Counts) and not _is_count(made))
         or (isinstance(made, Either) and len(made.branches) != len(made.weights))
         or (isinstance(made, Words) and len(made.words) != len(made.weights))
         or (isinstance(made, Number) and not _is_range(made))
@@ -96,6 +100,10 @@ def _checked(made: Any) -> Any:
     if wrong:
         raise Refusal(f"The stored part {type(made).__name__} has values that cannot be.")
     return made
+
+
+def _is_count(made: Counts) -> bool:
+    return 0 <= made.low <= (made.low if made.high is None else made.high) <= MOST_STORED_REPEATS
 
 
 def _is_range(made: Number) -> bool:

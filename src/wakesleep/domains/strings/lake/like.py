@@ -13,7 +13,7 @@ import numpy as np
 
 from wakesleep.data.tables import few_shot, read_table
 from wakesleep.domains.contract import Explanation, Report, Rows, Standing, Table
-from wakesleep.domains.strings.columns.records import from_record
+from wakesleep.domains.strings.columns.records import UNREADABLE, from_record
 from wakesleep.domains.strings.lake.store import rows_of
 from wakesleep.errors import Refusal
 
@@ -91,7 +91,7 @@ def _match(row: dict[str, Any], values: list[str], catalogue: Path) -> Match:
     try:
         score = _scores(row["programs"])
         found = [score(value) for value in values]
-    except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError) as error:
+    except UNREADABLE as error:
         raise Refusal(f"{catalogue} is damaged, or of another version ({str(error)[:100]}): make it anew.") from None
     fitting = sum(log_p > -math.inf for log_p in found) / len(found)
     total = sum(map(_with_strays, found, values))
