@@ -130,6 +130,8 @@ def run_readers(work: Path) -> dict[str, Reader]:
     job = prepare(runs.open_run(path).config)
     shape = job.shape()
     config, metrics = ((path / name).read_bytes() for name in ("config.json", "metrics.jsonl"))
+    # The same bytes in every folder and at every commit, so that a case is the same in every run.
+    config = config.replace(str(work).encode(), b"/corpus").replace(job.config.commit.encode() or b"?", b"")
     held = {str(p.relative_to(last(path))): p.read_bytes() for p in sorted(last(path).rglob("*")) if p.is_file()}
 
     def change(folder: Path, name: str, data: bytes) -> runs.Run:

@@ -157,6 +157,7 @@ NESTED = b"[" * 100_000
 KINDS: dict[str, Kind] = {
     "settings null": configured(settings=None),
     "settings list": configured(settings=[1]),
+    "a setting of the domain null": configured(settings={"width": None}),
     "seed text": configured(seed="x"),
     "seed of 71 bits": configured(seed=2**70),
     "memory_size fraction": configured(memory_size=5.5),

@@ -40,7 +40,7 @@ def require_one_of(name: str, value: str, known: tuple[str, ...]) -> None:
         raise Refusal(f"{name} must be one of {', '.join(known)}, but {quoted(value)} was given.")
 
 
-def quoted(word: str) -> str:
+def quoted(word: object) -> str:
     """Returns a word from a file as a sentence repeats it: in quotes, and only the beginning of a long one."""
     given = repr(word)
     return given if len(given) <= LONGEST_WORD else given[: LONGEST_WORD - 1] + "…"

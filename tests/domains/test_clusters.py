@@ -175,6 +175,9 @@ def test_a_bad_file_is_refused_in_a_sentence(tmp_path, text, words):
     [
         ({"size": "3"}, "no setting 'size'; its settings are observations, points"),
         ({"points": "many"}, "points must be a whole number"),
+        ({"points": None}, "points must be a whole number, but None was given"),
+        ({"points": 3.5}, "points must be a whole number, but 3.5 was given"),
+        ({"group": None}, "group must be a word"),
         ({"points": "0"}, "points must be at least 1"),
         ({"variance": "-1"}, "variance must be positive"),
         ({"data": "missing.csv"}, "is not a file"),

@@ -232,15 +232,18 @@ class Domain:
 def _parse(name: str, value: Any, default: Any) -> Any:
     """Returns the value in the type of the default; only a path has the default None."""
     kind = Path if default is None or isinstance(default, Path) else type(default)
-    if value is None or (isinstance(value, kind) and not isinstance(value, bool)):
+    if (value is None and default is None) or (isinstance(value, kind) and not isinstance(value, bool)):
         return value
     if kind is bool:
         words = {"true": True, "false": False, "1": True, "0": False, "yes": True, "no": False}
         if str(value).lower() in words:
             return words[str(value).lower()]
-        raise Refusal(f"{name} must be true or false, but {value!r} was given.")
+        raise Refusal(f"{name} must be true or false, but {quoted(value)} was given.")
     try:
-        return kind(value)
+        parsed = kind(value)
     except (TypeError, ValueError, OverflowError):
-        expected = {int: "a whole number", float: "a number"}.get(kind, kind.__name__)
-        raise Refusal(f"{name} must be {expected}, but {value!r} was given.") from None
+        parsed = None
+    if parsed is None or value is None or (kind is int and isinstance(value, float) and parsed != value):
+        expected = {int: "a whole number", float: "a number", str: "a word"}.get(kind, kind.__name__)
+        raise Refusal(f"{name} must be {expected}, but {quoted(value)} was given.")
+    return parsed
