@@ -14,7 +14,7 @@ from wakesleep.core.evaluate import exact
 from wakesleep.core.fit import fit
 from wakesleep.core.model import Batch, Model, Observations, frozen, recognise, score
 from wakesleep.core.step import Info, add_report, mean_report, no_reports
-from wakesleep.core.wake import wake
+from wakesleep.core.wake import Shares, wake
 from wakesleep.errors import Refusal
 
 
@@ -106,7 +106,7 @@ def test_an_algorithm_of_ones_own_needs_a_loss_alone(toy):
 
     def loss(model, key, remembered, batch):
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
-        rows, novel = wake(frozen(model), key, remembered, frozen(h), batch, 4, explore=0.5)
+        rows, novel = wake(frozen(model), key, remembered, frozen(h), batch, 4, Shares(0.5))
         bounds = mem.bound(
             jnp.where(jnp.isneginf(rows.log_joint), -jnp.inf, score(model, rows.programs, batch.x, None))
         )

@@ -15,6 +15,7 @@ from wakesleep.core.algorithms import mws
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Observations, Prior
 from wakesleep.core.tail import terms, wake_with_tail
+from wakesleep.core.wake import Shares
 from wakesleep.errors import Refusal
 
 M, R, X = 2, 2, 0  # program 0 cannot produce symbol 0
@@ -67,7 +68,7 @@ def test_the_wake_phase_leaves_the_right_share_of_places_to_r():
     n, x = 4000, jnp.full(4000, X)
     rows = jax.tree.map(lambda a: jnp.broadcast_to(a, (n, *a.shape)), memory_of((2,), log_p))
     h = jax.vmap(model.recognition.encode)(x, None)
-    made = wake_with_tail(model, jax.random.key(5), rows, h, Batch(jnp.arange(n), x), R, 0.2, 0.4)[2]
+    made = wake_with_tail(model, jax.random.key(5), rows, h, Batch(jnp.arange(n), x), R, Shares(0.2, 0.4))[2]
     sums = np.sum(np.exp(np.asarray(made.log_joint, np.float64)), axis=1)
     error = sums.std() / np.sqrt(n)
     assert abs(sums.mean() - float(jnp.sum(jnp.exp(log_p)))) < 4 * error

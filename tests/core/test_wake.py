@@ -13,7 +13,7 @@ from wakesleep.core import memory as mem
 from wakesleep.core.algorithms import mws
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Evaluator, Model, Observations, Prior, Recognition
-from wakesleep.core.wake import enter, wake
+from wakesleep.core.wake import Shares, enter, proposed, wake
 
 DRAWN = []
 
@@ -33,7 +33,7 @@ def test_exploring_draws_no_more_programs_than_it_uses(toy, share, b, most):
     data = toy_data(jax.random.key(1), b)
     DRAWN.clear()
     empty = mem.empty(jax.ShapeDtypeStruct((1,), jnp.int32), b, 3)
-    jax.block_until_ready(wake(model, jax.random.key(0), empty, data.x, Batch(jnp.arange(b), data.x), 5, explore=share))
+    jax.block_until_ready(wake(model, jax.random.key(0), empty, data.x, Batch(jnp.arange(b), data.x), 5, Shares(share)))
     jax.effects_barrier()
     assert 0 < len(DRAWN) <= most
 
@@ -47,10 +47,24 @@ def test_the_expected_share_of_proposals_comes_from_the_prior(toy, share, b):
     model = eqx.tree_at(lambda m: m.recognition.logits, model, lone(0)[None].repeat(SYMBOLS, 0))
     data, draws = Observations(jnp.ones(b, jnp.int32)), 4000
     empty = mem.empty(jax.ShapeDtypeStruct((1,), jnp.int32), b, 1)
-    one = lambda k: wake(model, k, empty, data.x, Batch(jnp.arange(b), data.x), 1, explore=share)[0].programs  # noqa: E731
+    one = lambda k: wake(model, k, empty, data.x, Batch(jnp.arange(b), data.x), 1, Shares(share))[0].programs  # noqa: E731
     found = jax.jit(jax.vmap(one))(jax.random.split(jax.random.key(3), draws))
     chosen = np.asarray(found == 4).mean(axis=(0, 2, 3))
     assert np.all(np.abs(chosen - share) <= 5 * np.sqrt(share * (1 - share) / draws))
+
+
+@pytest.mark.parametrize(
+    ("share", "r", "least", "most"), [(0.5, 4, 2, 2), (0.5, 5, 2, 3), (0.5, 1, 0, 1), (1.0, 2, 2, 2)]
+)
+def test_the_share_of_revised_programs_is_exact_up_to_one_place(toy, share, r, least, most):
+    model, data = toy
+    held = mem.empty(jax.ShapeDtypeStruct((1,), jnp.int32), len(data), 2)
+    keys = jax.random.split(jax.random.key(4), 400)
+    phase = jax.vmap(lambda k: proposed(model, k, held, data.x, data.c, r, Shares(0.0, share))[1])(keys)
+    revised = np.sum(np.asarray(phase) == mem.PHASES.index("revision"), axis=2)
+    assert phase.shape[2] == r
+    assert (revised.min(), revised.max()) == (least, most)
+    assert abs(revised.mean() - share * r) < 4 * 0.5 / np.sqrt(revised.size)
 
 
 class Worsening(Evaluator):

@@ -14,7 +14,7 @@ from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Model, Program, Scalar, dream, frozen, recognise, score
 from wakesleep.core.step import Algorithm, Info, Loss, State, algorithm, importance_posterior, report
 from wakesleep.core.tail import wake_with_tail
-from wakesleep.core.wake import wake, weigh
+from wakesleep.core.wake import Shares, wake, weigh
 from wakesleep.errors import Refusal, require_at_least, require_one_of, require_share
 
 __all__ = ["Algorithm", "Info", "State", "algorithm", "dreamed", "hmws", "mws", "report", "rws", "vimco"]
@@ -60,19 +60,19 @@ def mws(
     require_one_of("recognition", recognition, ("replay", "fantasy", "both", "sparing"))
     require_one_of("replay", replay, ("draw", "expected"))
     share = _exploring(memory_size, explore, revise, tail)
-    loss = _memoised(proposals, recognition, replay, tail, (share, revise))
+    loss = _memoised(proposals, recognition, replay, tail, Shares(share, revise))
     return algorithm(loss, optimiser, memory_size, phases=phases)
 
 
-def _memoised(proposals: int, recognition: str, replay: str, tail: bool, shares: tuple[float, float]) -> Loss:
-    """The loss of memoised wake-sleep; `shares` are those of proposals that explore and that revise."""
+def _memoised(proposals: int, recognition: str, replay: str, tail: bool, shares: Shares) -> Loss:
+    """The loss of memoised wake-sleep."""
     half = 0.5 if recognition in ("both", "sparing") else 1.0
 
     def loss(model: Model, key: Key[Array, ""], remembered: Memory, batch: Batch) -> tuple[Scalar, tuple[Any, Info]]:
         key_wake, key_replay, key_dream = jax.random.split(key, 3)
         h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
         given = (frozen(model), key_wake, remembered, frozen(h), batch, proposals)
-        updated, novel, terms = (wake_with_tail if tail else _woken)(*given, *shares)
+        updated, novel, terms = (wake_with_tail if tail else _woken)(*given, shares)
         z, weight = _replayed(key_replay, terms, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c, jax.random.fold_in(key, THINNING)))
         if recognition != "fantasy":

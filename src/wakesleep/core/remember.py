@@ -11,7 +11,7 @@ from wakesleep.core import memory as mem
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Model, Observations, score
-from wakesleep.core.wake import wake
+from wakesleep.core.wake import Shares, wake
 
 AT_ONCE = 50
 """The most observations for which programs are proposed at the same time."""
@@ -40,8 +40,9 @@ def remember(
     `revise` and `explore` are the shares of proposals that change a remembered program and that come from the prior.
     The sum over a memory is a lower bound on p(x), however its programs were found.
     """
+    shares = Shares(explore, revise)
     found = [
-        _remember(fused(jax.random.fold_in(key, i)), model, batch, memory_size, proposals, wakes, revise, explore)
+        _remember(fused(jax.random.fold_in(key, i)), model, batch, memory_size, proposals, wakes, shares)
         for i, batch in enumerate(parts(data))
     ]
     return jax.tree.map(lambda *a: jnp.concatenate(a), *found)
@@ -55,8 +56,7 @@ def _remember(
     memory_size: int,
     proposals: int,
     wakes: int,
-    revise: float,
-    explore: float,
+    shares: Shares,
 ) -> Memory:
     """The memory of one part of the observations."""
     h = jax.vmap(model.recognition.encode)(batch.x, batch.c)
@@ -65,7 +65,7 @@ def _remember(
     empty = mem.empty(program, batch.rows.shape[0], memory_size)
 
     def more(memory: Memory, key: Key[Array, ""]) -> tuple[Memory, None]:
-        return wake(model, key, memory, h, batch, proposals, explore, revise, fixed=True)[0], None
+        return wake(model, key, memory, h, batch, proposals, shares, fixed=True)[0], None
 
     return jax.lax.scan(more, empty, jax.random.split(key, wakes))[0]
 

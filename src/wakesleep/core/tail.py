@@ -9,8 +9,8 @@ sum over all other programs, as long as r can propose them. So E log P is a lowe
 than the first sum, to which plain memoised wake-sleep is confined. The gradient of log P is the mean of
 grad log p(z, x) under the weights of the terms of P, and one draw from these weights estimates it without bias.
 
-Where some proposals come from the prior or change a remembered program, each place is left to r with a probability s.
-Those others may enter the memory and have no term in P; what r drew counts 1 / (s R) instead of 1 / R.
+Where some proposals come from the prior or change a remembered program, r draws a share s of them on average. The
+others may enter the memory and have no term in P; what r drew counts 1 / (s R) instead of 1 / R.
 """
 
 import math
@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int, Key
 from wakesleep.core import memory as mem
 from wakesleep.core.memory import Memory
 from wakesleep.core.model import Batch, Model, Prior, canonical, recognise, score
-from wakesleep.core.wake import proposed, rescored
+from wakesleep.core.wake import ALL_RECOGNISED, Shares, proposed, rescored
 
 
 def wake_with_tail(
@@ -33,20 +33,16 @@ def wake_with_tail(
     h: Any,
     batch: Batch,
     proposals: int,
-    explore: float = 0.0,
-    revise: float = 0.0,
+    shares: Shares = ALL_RECOGNISED,
 ) -> tuple[Memory, Int[Array, "b"], Memory]:
-    """The wake phase for a batch: the merged memory rows, how many proposals entered each, and the terms of P.
-
-    For the shares `explore` and `revise` of the proposals see `wake`.
-    """
-    drawn, phase = proposed(model, key, remembered, h, batch.c, proposals, explore, revise)
+    """The wake phase for a batch: the merged memory rows, how many proposals entered each, and the terms of P."""
+    drawn, phase = proposed(model, key, remembered, h, batch.c, proposals, shares)
     old, fresh = rescored(model, remembered, canonical(model.prior, drawn), batch)
     recorded = None if remembered.phase is None else phase
     updated, novel = jax.vmap(mem.merge)(old._replace(phase=remembered.phase), fresh._replace(phase=recorded))
     if type(model.prior).canonical is not Prior.canonical:  # P is a sum over programs as r spells them
         fresh = Memory(drawn, score(model, drawn, batch.x, batch.c))
-    log_q = recognise(model.recognition, fresh.programs, h) + math.log((1 - explore) * (1 - revise))
+    log_q = recognise(model.recognition, fresh.programs, h) + math.log(shares.recognised)
     return updated, novel, jax.vmap(terms)(old, fresh, log_q, phase == mem.PHASES.index("recognition"))
 
 

@@ -2,7 +2,7 @@
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,7 +25,24 @@ from wakesleep.core.model import (
     score,
 )
 
-Tagged = tuple[Program, Int8[Array, "b r"]]
+Tagged = tuple[Program, Int8[Array, "b _"]]
+
+
+class Shares(NamedTuple):
+    """Where the proposals of a wake phase come from, if not all from recognition."""
+
+    explore: float = 0.0
+    """Of the proposals that are not revised, the share that is drawn from the prior."""
+    revise: float = 0.0
+    """The share that are remembered programs with a small change."""
+
+    @property
+    def recognised(self) -> float:
+        """Returns the share that recognition draws, on average."""
+        return (1 - self.explore) * (1 - self.revise)
+
+
+ALL_RECOGNISED = Shares()
 
 
 def wake(
@@ -35,16 +52,14 @@ def wake(
     h: Any,
     batch: Batch,
     proposals: int,
-    explore: float = 0.0,
-    revise: float = 0.0,
+    shares: Shares = ALL_RECOGNISED,
     fixed: bool = False,
 ) -> tuple[Memory, Int[Array, "b"]]:
     """The wake phase for a batch: returns the merged memory rows and how many proposals entered each.
 
-    `explore` and `revise` are the shares of proposals that come from the prior and from a remembered program with a
-    small change. For `fixed` see `enter`.
+    For `fixed` see `enter`.
     """
-    programs, phase = proposed(model, key, remembered, h, batch.c, proposals, explore, revise)
+    programs, phase = proposed(model, key, remembered, h, batch.c, proposals, shares)
     return enter(model, remembered, programs, batch, fixed, phase)
 
 
@@ -55,19 +70,36 @@ def proposed(
     h: Any,
     c: Any,
     proposals: int,
-    explore: float = 0.0,
-    revise: float = 0.0,
+    shares: Shares = ALL_RECOGNISED,
 ) -> Tagged:
     """The proposals of a wake phase, each with what proposed it.
 
-    Each is drawn from r with the probability (1 - explore) (1 - revise), whatever r would have drawn there.
+    The last places are revised: as many as the share says, and one more at random where it is no whole number. What r
+    draws at a place does not depend on who gets the place.
     """
-    drawn = tagged(propose(model.recognition, key, h, proposals), "recognition")
-    if explore > 0:
-        drawn = _explored(jax.random.fold_in(key, 1), model.prior, c, drawn, explore)
-    if revise > 0:
-        drawn = _revised(jax.random.fold_in(key, 2), model, remembered, h, drawn, revise)
-    return drawn
+    revised, more = divmod(shares.revise * proposals, 1)
+    drawn = proposals - int(revised)
+    count = proposals - drawn + (more > 0)
+    fresh = tagged(propose(model.recognition, key, h, max(drawn, 1)), "recognition")
+    fresh = _explored(jax.random.fold_in(key, 1), model.prior, c, fresh, shares.explore)
+    if not count:
+        return fresh
+    changed = _revised(jax.random.fold_in(key, 2), model, remembered, h, count)
+    return _spliced(jax.random.fold_in(key, 3), fresh, changed, proposals, more) if drawn else changed
+
+
+def _spliced(key: Key[Array, ""], drawn: Tagged, revised: Tagged, proposals: int, share: float) -> Tagged:
+    """The drawn programs and behind them the revised ones, cut to `proposals`: where both have a place, the revised one
+    gets it with the probability `share`."""
+    b, overlap = drawn[1].shape[0], drawn[1].shape[1] + revised[1].shape[1] - proposals
+    swap = jax.random.uniform(key, (b, overlap)) < share
+
+    def one(first: Array, second: Array) -> Array:
+        cut = first.shape[1] - overlap
+        both = jnp.where(_aligned(swap, first[:, cut:]), second[:, :overlap], first[:, cut:])
+        return jnp.concatenate([first[:, :cut], both, second[:, overlap:]], axis=1)
+
+    return jax.tree.map(one, drawn, revised)
 
 
 def tagged(programs: Program, phase: str) -> Tagged:
@@ -144,6 +176,8 @@ def _explored(key: Key[Array, ""], prior: Prior, c: Any, proposed: Tagged, share
     As many programs are drawn as are expected to be used, rounded up; each then counts with the probability that
     makes the expected share exact.
     """
+    if share == 0:
+        return proposed
     b, r = jax.tree.leaves(proposed)[0].shape[:2]
     count = min(math.ceil(share * b * r), b * r)
     key_place, key_draw, key_use = jax.random.split(key, 3)
@@ -158,14 +192,11 @@ def _explored(key: Key[Array, ""], prior: Prior, c: Any, proposed: Tagged, share
     return jax.tree.map(put, proposed, (drawn, jnp.full(count, mem.PHASES.index("prior"), jnp.int8)))
 
 
-def _revised(key: Key[Array, ""], model: Model, remembered: Memory, h: Any, proposed: Tagged, share: float) -> Tagged:
-    """The proposals [b, r, ...] with a share of them, at random, replaced by changed programs of the memory."""
-    shape = jax.tree.leaves(proposed)[0].shape[:2]
-    key_draw, key_swap = jax.random.split(key)
+def _revised(key: Key[Array, ""], model: Model, remembered: Memory, h: Any, count: int) -> Tagged:
+    """For each observation `count` programs of its memory, each with a small change."""
+    keys = jax.random.split(key, (remembered.log_joint.shape[0], count))
     one = partial(_revision, model)
-    drawn = jax.vmap(jax.vmap(one, (0, None, None)))(jax.random.split(key_draw, shape), remembered, h)
-    swap = jax.random.uniform(key_swap, shape) < share
-    return jax.tree.map(lambda a, b: jnp.where(_aligned(swap, a), b, a), proposed, tagged(drawn, "revision"))
+    return tagged(jax.vmap(jax.vmap(one, (0, None, None)))(keys, remembered, h), "revision")
 
 
 def _revision(model: Model, key: Key[Array, ""], remembered: Memory, h: Any) -> Program:
