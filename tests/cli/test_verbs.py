@@ -15,6 +15,9 @@ from wakesleep.cli import verbs
 from wakesleep.domains.contract import Command, Explanation, Standing, Table, option
 from wakesleep.errors import Refusal
 
+RAW = 100
+"""The bound with which the answer is a text for another tool."""
+
 
 class Counted(Explanation):
     def __init__(self, count, most):
@@ -31,6 +34,9 @@ class Counted(Explanation):
 
     def code(self):
         return int(self.count > self.most)
+
+    def text(self):
+        return "[/x]\x1b[31m\u202e" if self.most == RAW else ""
 
     def write(self, name, path):
         path.write_text(name)
@@ -88,6 +94,12 @@ def test_the_exit_code_is_the_answers(count):
 
 def test_json_is_the_rows(count):
     assert json.loads(count("banana", "--letter", "n", "--json")[1]) == [{"count": 2}]
+
+
+def test_a_text_for_another_tool_does_not_steer_the_terminal(count, monkeypatch):
+    assert count("banana", "--bound", str(RAW))[1] == "[/x]\x1b[31m\u202e\n"
+    monkeypatch.setattr(screen, "out", Console(force_terminal=True))
+    assert count("banana", "--bound", str(RAW))[1] == "[/x]\\x1b[31m\\x202e\n"
 
 
 def test_files_are_written(count, tmp_path):

@@ -74,7 +74,7 @@ def _call(command: "Command") -> Any:
         for note in found.notes():
             screen.tell(note)
         if found.text() and not as_json and not any(paths.values()):
-            print(found.text())
+            screen.show_export(found.text())
         else:
             show(found, most, None, as_json)
         if found.code():
