@@ -28,6 +28,7 @@ from wakesleep.errors import Refusal
 ARRAY_SUFFIXES = (".npy", ".npz")
 IMAGE_FORMATS = ("PNG", "JPEG", "GIF", "BMP")
 EXPECTED_IMAGES = "PNG, JPEG, GIF, BMP, .npy or .npz"
+WHITE = 255
 DECODER_FAULTS = (
     OSError, ValueError, SyntaxError, TypeError, EOFError, OverflowError, MemoryError, IndexError, KeyError,
     RuntimeError, struct.error, zlib.error, zipfile.BadZipFile, tokenize.TokenError,
@@ -88,15 +89,15 @@ def _read(path: Path, most_pixels: int = limits.IMAGE_PIXELS) -> Iterator[Pictur
 
 
 def _decode(path: Path, most_pixels: int) -> UInt8[np.ndarray, "h w 3"]:
-    """A picture file, put on white where it is transparent."""
+    """A picture file, put on white where it is transparent; on black where all would be white."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns of sizes that are refused here
             with Files.open(path, formats=IMAGE_FORMATS) as file:
                 _require_pixels(path, *file.size, most_pixels)
                 colours = _eight_bits(ImageOps.exif_transpose(file)).convert("RGBA")
-        flat = Files.alpha_composite(Files.new("RGBA", colours.size, "white"), colours)
-        return np.asarray(flat.convert("RGB"))
+        on_white = _put_on("white", colours)
+        return on_white if on_white.min() < WHITE else _put_on("black", colours)
     except Refusal:
         raise
     except Files.DecompressionBombError:
@@ -106,6 +107,10 @@ def _decode(path: Path, most_pixels: int) -> UInt8[np.ndarray, "h w 3"]:
     except DECODER_FAULTS as error:
         said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise Refusal(f"{path} cannot be read as an image ({said}): {EXPECTED_IMAGES} were expected.") from None
+
+
+def _put_on(ground: str, colours: Files.Image) -> UInt8[np.ndarray, "h w 3"]:
+    return np.asarray(Files.alpha_composite(Files.new("RGBA", colours.size, ground), colours).convert("RGB"))
 
 
 def _eight_bits(image: Files.Image) -> Files.Image:

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from PIL import Image as Files
 from PIL import ImageDraw, ImageFont
+from scipy.ndimage import binary_fill_holes, label
 
-from wakesleep.domains.characters.drawings import drawing
+from wakesleep.domains.characters.drawings import drawing, read_image
 from wakesleep.domains.characters.explain import HAND
 from wakesleep.domains.characters.hand import files
 from wakesleep.domains.characters.hand.compare import overlap, shaded
 from wakesleep.domains.characters.hand.explanation import explain_image
 from wakesleep.domains.characters.hand.search import search
+from wakesleep.domains.characters.hand.words import describe
 from wakesleep.errors import Refusal
 
 SCALE = 4
@@ -85,3 +87,46 @@ def test_printed_digits_are_explained(n, size, dark):
     found = explain_image(hand, x)
     assert overlap(shaded(hand.nib, found.programs[0]) > 0.5, x, 1) > 0.9
     assert found.bits_per_pixel < 0.3
+
+
+def line(canvas, points, width, fill):
+    ImageDraw.Draw(canvas).line(points, fill=fill, width=width, joint="curve")
+    return np.asarray(canvas)
+
+
+@pytest.mark.parametrize("width", [8, 10, 12])
+def test_a_diagonal_line_too_fine_for_28_pixels_stays_one_line(width):
+    four = [(250, 60), (80, 300), (330, 300), (250, 300), (250, 60), (250, 440)]
+    x = drawing("4.png", line(Files.new("RGB", (400, 500), "white"), four, width, "black"))
+    assert label(x, np.ones((3, 3)))[1] == 1
+    closed = binary_fill_holes(x) & (x == 0)
+    assert closed.sum() > 15
+
+
+@pytest.mark.parametrize("side", [20, 100, 1000])
+def test_a_dot_is_a_dot_and_not_a_cross(side):
+    canvas = Files.new("RGB", (side, side), "white")
+    ImageDraw.Draw(canvas).ellipse([0.4 * side, 0.4 * side, 0.6 * side, 0.6 * side], fill="black")
+    x = drawing("dot.png", np.asarray(canvas))
+    assert 1 <= x.sum() <= 4
+    assert describe(explain_image(files.load(HAND), x).programs[0]) == ["from the middle: a dot"]
+
+
+def test_a_digit_of_eight_pixels_is_read():
+    # A zero of a table of scanned digits: without a margin, and its ink covers about a half.
+    rows = ("005d9100", "00dfafc5", "03f20b80", "04c00880", "05800980", "04b01c70", "02e5ac00", "006da000")
+    zero = np.array([[17 * int(d, 16) for d in row] for row in rows], np.uint8)
+    x = drawing("0.png", zero[..., None].repeat(3, axis=2))
+    inside = binary_fill_holes(x) & (x == 0)
+    assert label(inside)[1] == 1
+    assert inside.sum() > 60
+
+
+@pytest.mark.parametrize("ink", ["white", "black", (255, 255, 0), (0, 0, 120)])
+def test_ink_on_a_transparent_ground_is_read(ink, tmp_path):
+    points = [(100, 80), (300, 80), (180, 340)]
+    clear = Files.new("RGBA", (400, 400), (0, 0, 0, 0))
+    ImageDraw.Draw(clear).line(points, fill=ink, width=12)
+    clear.save(tmp_path / "seven.png")
+    plain = line(Files.new("RGB", (400, 400), "white"), points, 12, "black")
+    assert overlap(read_image(tmp_path / "seven.png") > 0, drawing("seven.png", plain)) > 0.8

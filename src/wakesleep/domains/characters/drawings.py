@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Bool, Float, Int8, UInt8
 from PIL import Image as Files
-from scipy.ndimage import distance_transform_edt
+from scipy.ndimage import distance_transform_edt, label
 
 from wakesleep.data.images import grey
 from wakesleep.data.images import read_image as pixels_of
@@ -22,6 +22,12 @@ FINE_SIDE, FINE_THRESHOLD = 4 * SIDE, 16
 """The size at which the width of lines is measured, and the shade from which a pixel counts there."""
 LINE_PIXELS, LEAST_LINE_PIXELS, MOST_LINE_PIXELS = 1.25, 0.5, 2.0
 """The width of a pen's lines at 28 x 28, and the mean widths beyond which a user's lines are drawn anew."""
+DOT_SHARE = 0.8
+"""Ink is a dot where the widest circle in it has at least this share of its longer side."""
+RARE_MARGIN = 0.12
+"""How far the share of dark pixels is from a half where it tells what is ink."""
+BETWEEN_SHARE = 0.1
+"""An image is antialiased where pixels are this share of all shades off both ends."""
 MOST_INK_SHARE = 0.35
 """Of the pixels at 28 x 28; no character of Omniglot has more than .22."""
 UNEVEN_SHARE = 0.2
@@ -50,15 +56,36 @@ def drawing(name: str, pixels: UInt8[np.ndarray, "h w 3"]) -> Int8[np.ndarray, "
     shade = grey(pixels)
     if shade.min() == shade.max():
         raise Refusal(f"{name} has one colour only, so that there is no drawing in it.")
-    even = _evened(shade)
-    dark = even < (float(even.min()) + float(even.max())) / 2
-    ink = dark if dark.mean() <= 0.5 else ~dark
+    even = _enlarged(_evened(shade))
+    ink = _rarer(even < (float(even.min()) + float(even.max())) / 2)
     whole = _framed(name, ink)
-    usual = _with_usual_lines(whole)
-    reduced = reduce(whole if usual is None else _framed(name, usual))
+    fine = _fine(whole)
+    if _is_dot(fine):
+        return _dot()
+    reduced = reduce(whole)
+    if not (LEAST_LINE_PIXELS <= _line_pixels(fine) <= MOST_LINE_PIXELS) or _patches(reduced) > _patches(fine):
+        reduced = reduce(_framed(name, _with_usual_lines(fine)))
     if (share := float(reduced.mean())) > MOST_INK_SHARE:
         raise Refusal(f"{name} has ink on {share:.0%} of its frame: a drawing of lines was expected.")
     return reduced
+
+
+def _rarer(dark: Bool[np.ndarray, "h w"]) -> Bool[np.ndarray, "h w"]:
+    """Returns what is rarer, dark or bright; where neither is rare, what is rarer on the frame."""
+    frame = np.concatenate([dark[[0, -1]].ravel(), dark[:, [0, -1]].ravel()])
+    share = float(dark.mean())
+    return ~dark if (share if abs(share - 0.5) > RARE_MARGIN else frame.mean()) > 0.5 else dark
+
+
+def _enlarged(shade: Float[np.ndarray, "h w"] | UInt8[np.ndarray, "h w"]) -> np.ndarray:
+    """Returns a small antialiased image at a multiple of its size: its shades tell where edges are between pixels."""
+    height, width = shade.shape
+    times = -(-FINE_SIDE // max(shade.shape))
+    share = (shade - float(shade.min())) / (float(shade.max()) - float(shade.min()))
+    if times == 1 or not ((share > BETWEEN_SHARE) & (share < 1 - BETWEEN_SHARE)).any():
+        return shade
+    small = Files.fromarray(shade.astype(np.float32))
+    return np.asarray(small.resize((width * times, height * times), Files.Resampling.BICUBIC))
 
 
 def _evened(shade: UInt8[np.ndarray, "h w"]) -> Float[np.ndarray, "h w"] | UInt8[np.ndarray, "h w"]:
@@ -97,15 +124,35 @@ def _framed(name: str, ink: Bool[np.ndarray, "h w"]) -> UInt8[np.ndarray, "s s"]
     return whole
 
 
-def _with_usual_lines(ink: UInt8[np.ndarray, "s s"]) -> Bool[np.ndarray, "f f"] | None:
-    """Returns a drawing with lines as wide as a pen's, where they are much finer or broader; else None.
+def _fine(ink: UInt8[np.ndarray, "s s"]) -> Bool[np.ndarray, "f f"]:
+    """Returns a drawing at the size at which its lines are measured."""
+    small = Files.fromarray(ink * np.uint8(255)).resize((FINE_SIDE, FINE_SIDE), Files.Resampling.BOX)
+    return np.asarray(np.asarray(small) > FINE_THRESHOLD)
 
-    The mean width of lines is the ink over the length of its skeleton.
-    """
-    small = np.asarray(Files.fromarray(ink * np.uint8(255)).resize((FINE_SIDE, FINE_SIDE), Files.Resampling.BOX))
-    black = small > FINE_THRESHOLD
-    line = thin(black)
-    width = float(black.sum() / line.sum()) * SIDE / FINE_SIDE
-    if LEAST_LINE_PIXELS <= width <= MOST_LINE_PIXELS:
-        return None
-    return np.asarray(distance_transform_edt(~line) <= LINE_PIXELS / 2 * FINE_SIDE / SIDE)
+
+def _line_pixels(fine: Bool[np.ndarray, "f f"]) -> float:
+    """Returns the mean width of the lines, in pixels of 28 x 28: the ink over the length of its skeleton."""
+    return float(fine.sum() / thin(fine).sum()) * SIDE / FINE_SIDE
+
+
+def _with_usual_lines(fine: Bool[np.ndarray, "f f"]) -> Bool[np.ndarray, "f f"]:
+    """Returns a drawing with lines as wide as a pen's, along its skeleton."""
+    return np.asarray(distance_transform_edt(~thin(fine)) <= LINE_PIXELS / 2 * FINE_SIDE / SIDE)
+
+
+def _patches(black: Bool[np.ndarray, "s s"] | Int8[np.ndarray, "s s"]) -> int:
+    """Returns the number of connected parts; a line that is too fine to be reduced falls into several."""
+    return int(label(black, np.ones((3, 3)))[1])
+
+
+def _is_dot(fine: Bool[np.ndarray, "f f"]) -> bool:
+    """Returns whether the ink is one filled round or square."""
+    longer = max(int(np.ptp(side)) + 1 for side in np.nonzero(fine))
+    return 2 * float(distance_transform_edt(np.pad(fine, 1)).max()) >= DOT_SHARE * longer
+
+
+def _dot() -> Int8[np.ndarray, "y x"]:
+    """Returns a drawing of one dot."""
+    x, middle = np.zeros((SIDE, SIDE), np.int8), slice(SIDE // 2 - 1, SIDE // 2 + 1)
+    x[middle, middle] = 1
+    return x

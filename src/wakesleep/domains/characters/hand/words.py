@@ -10,8 +10,10 @@ from wakesleep.domains.characters.hand.strokes import Pen, Program
 DIRECTIONS = ("right", "down right", "down", "down left", "left", "up left", "up", "up right")
 ROW_WORDS, COLUMN_WORDS = ("top", "middle", "bottom"), ("left", "centre", "right")
 STRAIGHT_BEND, HALF_CIRCLE_BEND, CIRCLE_BEND = 0.35, 2.4, 4.2
+MIDDLE = ("middle", "centre")
 DOT_PIXELS, SHORT_PIXELS, LONG_PIXELS = 1.5, 4.5, 14.0
 TOUCH_PIXELS = 1.8
+LEAST_FRAME_PIXELS = 6.0
 
 
 def describe(program: Program) -> list[str]:
@@ -31,9 +33,9 @@ def _start(program: Program, i: int, low: Float[np.ndarray, "2"], high: Float[np
     for j, earlier in enumerate(program[:i]):
         if np.hypot(*(places(earlier.knots, earlier.bends) - start).T).min() < TOUCH_PIXELS:
             return f"from {j + 1}"
-    share = (start - low) / np.maximum(high - low, 6.0)
+    share = 0.5 + (start - (low + high) / 2) / np.maximum(high - low, LEAST_FRAME_PIXELS)
     column, row = (words[min(int(3 * max(s, 0)), 2)] for s, words in zip(share, (COLUMN_WORDS, ROW_WORDS), strict=True))
-    return f"from the {row} {column}"
+    return "from the middle" if (row, column) == MIDDLE else f"from the {row} {column}"
 
 
 def _arcs(pen: Pen) -> list[str]:
