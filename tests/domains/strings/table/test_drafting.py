@@ -130,6 +130,25 @@ def test_ranges_widen_by_half_to_both_sides_then_open():
     assert "wide" not in wider_ranges([float(i) for i in range(100)], True)
 
 
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1e999", "-1e999", *map(str, range(20))],
+        ["9" * (400 + i) for i in range(20)],
+        ["5e-324", "0.0", "1e-320"],
+        ["1.7e308", "-1.7e308", "1", "1e300", "1e299"],
+        [f"1e{i * 7 % 300}" for i in range(60)],
+    ],
+)
+def test_numbers_that_overflow_have_a_contract_whose_ranges_are_finite(values):
+    made = draft(read_table({"x": values}, rows="all"), "t", explain)
+    rule = parsed(made.dumped()).columns["x"]
+    assert all(end is None or math.isfinite(end) for end in (rule.low, rule.high))
+    for whole in (True, False):
+        ranges = wider_ranges([float(v) for v in values], whole).values()
+        assert all(end is None or math.isfinite(end) for ends in ranges for end in ends)
+
+
 def test_a_pattern_with_any_digits():
     assert with_any_digits(r"ORD-10[0-9]{3}(?:[01]|2)?\.") == r"ORD-[0-9]{5,6}\."
 

@@ -15,6 +15,8 @@ REACHED_AGAIN = 3
 FEWEST_IN_ORDER = 20
 MOVING_CORRELATION = 0.5
 """Correlation of ranks and rows from which a column is taken to move on; no data were looked at to choose it."""
+LARGEST_NUMBER, LEAST_STEP, LARGEST_EXPONENT = 1e100, 1e-300, 300.0
+"""Within these nothing overflows; numbers further from zero take no part in a range."""
 
 
 def expected_range(numbers: Sequence[float], whole: bool) -> tuple[float | None, float | None]:
@@ -22,6 +24,8 @@ def expected_range(numbers: Sequence[float], whole: bool) -> tuple[float | None,
 
     A column that only rises, as of running numbers, is open above, one that only falls below.
     """
+    if not (numbers := _bounded(numbers)):
+        return None, None
     low, high = -_reach([-x for x in numbers]), _reach(numbers)
     step = _step(high - low, whole)
     if low != min(numbers):
@@ -42,6 +46,8 @@ def wider_ranges(numbers: Sequence[float], whole: bool) -> dict[str, tuple[float
     A column that moves on with its rows has none of twice the width, since it would leave that later.
     """
     low, high = expected_range(numbers, whole)
+    if not (numbers := _bounded(numbers)):
+        return {}
     sign = 0.0 if min(numbers) >= 0 else None
     found: dict[str, tuple[float | None, float | None]] = {}
     if low is not None and high is not None and not moves(numbers):
@@ -59,6 +65,11 @@ def moves(values: Sequence[float] | Sequence[str]) -> bool:
     return bool(abs(np.corrcoef(ranks, np.arange(len(values)))[0, 1]) > MOVING_CORRELATION)
 
 
+def _bounded(numbers: Sequence[float]) -> list[float]:
+    """Returns the numbers that arithmetic cannot make infinite."""
+    return [x for x in numbers if abs(x) <= LARGEST_NUMBER]
+
+
 def _reach(numbers: Sequence[float]) -> float:
     """Returns how far up values are expected."""
     x = sorted(numbers)
@@ -72,7 +83,7 @@ def _reach(numbers: Sequence[float]) -> float:
     mean = sum(tail) / k - start
     spread = math.sqrt(sum((t - start - mean) ** 2 for t in tail) / k)
     if start > 0 and spread > mean:  # heavier than exponential: the tail is one of the logarithm
-        return top * math.exp(TAIL_SCALES * sum(math.log(t / start) for t in tail) / k)
+        return top * math.exp(min(TAIL_SCALES * sum(math.log(t / start) for t in tail) / k, LARGEST_EXPONENT))
     return top + TAIL_SCALES * mean
 
 
@@ -80,7 +91,7 @@ def _step(span: float, whole: bool) -> float:
     """Returns the unit that ends are rounded to: a hundredth to a tenth of the range."""
     if not span > 0 or not math.isfinite(span):
         return 1.0
-    step = 10.0 ** (math.floor(math.log10(span)) - 1)
+    step = max(10.0 ** (math.floor(math.log10(span)) - 1), LEAST_STEP)
     return max(step, 1.0) if whole else step
 
 
