@@ -1,16 +1,20 @@
 import json
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from tests.toy import ALL_PROGRAMS
+from wakesleep.core.algorithms import mws, vimco
 from wakesleep.core.evaluate import divergence, exact
 from wakesleep.core.memory import Weighted
+from wakesleep.core.model import score
 from wakesleep.errors import Refusal
 from wakesleep.paper import results
 from wakesleep.paper.cells import split
-from wakesleep.paper.clusters import Plan, divergence_as_published, reproduce
+from wakesleep.paper.clusters import Plan, divergence_as_published, held_out_posterior, reproduce
 from wakesleep.paper.figures.clusters import draw_clusters, improvement, table_clusters
 
 TINY = Plan(steps=4, seeds=2, checks=2, ks=(2,), algorithms=("MWS", "VIMCO"))
@@ -39,6 +43,7 @@ def test_tables_and_figures_come_from_the_results_file(folder):
     assert "NLL, MWS" in text
     assert "KL as published, VIMCO" in text
     assert "KL as published, MWS" not in text
+    assert "KL, held out, VIMCO" in text
     assert all(p.stat().st_size > 5000 for p in draw_clusters(folder))
 
 
@@ -63,6 +68,26 @@ def test_the_published_error_inflates_the_divergence_by_log_k_for_equal_twins(to
     one = Weighted(jnp.tile(jnp.asarray([[[1], [1]]]), (n, 1, 1)), jnp.log(jnp.full((n, 2), 0.5)))
     gap = divergence_as_published(one, model, data, marginal) - divergence(one, model, data, marginal)
     np.testing.assert_allclose(gap, 0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [mws, vimco])
+def test_the_divergence_of_held_out_groups_falls_with_k_to_that_of_all_programs(toy, make):
+    """With a memory it is log p(x) less the log of what was found, so with every program found it is zero."""
+    model, data = toy
+    algorithm = make(optax.sgd(0.0))
+    state = algorithm.init(model, data)
+    marginal, found = exact(model, ALL_PROGRAMS, data), []
+    for k in (1, 400):
+        q = held_out_posterior(algorithm, jax.random.key(k), state, data, k)
+        found.append(np.asarray(divergence(q, model, data, marginal)))
+        if state.memory is not None:
+            kept = jnp.where(jnp.isneginf(q.log_weight), -jnp.inf, score(model, q.programs, data.x, data.c))
+            possible = np.isfinite(np.asarray(kept)).any(axis=1)
+            lost = np.asarray(marginal - jax.nn.logsumexp(kept, axis=1))
+            np.testing.assert_allclose(found[-1][possible], lost[possible], atol=1e-5)
+    if state.memory is not None:
+        assert found[0].mean() > 0.1
+        np.testing.assert_allclose(found[1], 0.0, atol=1e-4)
 
 
 def test_improvement_is_over_the_better_rival():

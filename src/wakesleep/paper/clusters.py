@@ -9,13 +9,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Key
 
+from wakesleep.core import memory as mem
 from wakesleep.core.algorithms import Algorithm, State
 from wakesleep.core.evaluate import divergence, exact, exact_joint
 from wakesleep.core.keys import fused
 from wakesleep.core.memory import Weighted
 from wakesleep.core.model import Batch, Model, Observations, same_program, score
+from wakesleep.core.step import program_shape
+from wakesleep.core.wake import wake
 from wakesleep.domains.clusters.data import Settings, programs, true_model
 from wakesleep.paper.cells import prepare_cell
 from wakesleep.paper.results import Row, complete
@@ -75,6 +78,8 @@ class Scores(NamedTuple):
     nll: Float[Array, "s"]
     nll_test: Float[Array, "s"]
     kl: Float[Array, "s"]
+    kl_test: Float[Array, "s"]
+    """On groups held out, with Q made of K fresh proposals for each."""
     kl_published: Float[Array, "s"]
 
 
@@ -125,7 +130,7 @@ def train_seeds(cell: Row, plan: Plan, settings: Settings) -> Trained:
     job, truth = prepare_cell("clusters", settings, cell, plan, every), true_model(settings)
     assert job.dataset.test is not None
     state, keys = job.start_seeds(plan.seeds)
-    read = _reader(job.algorithm, settings, job.dataset.train, job.dataset.test, truth)
+    read = _reader(job.algorithm, settings, job.dataset.train, job.dataset.test, truth, cell["K"])
     scores = [read(state)]
     for state, _ in train_steps(job, state, keys=keys):
         step = int(state.step[0])
@@ -159,27 +164,46 @@ def summaries(steps: list[int], scores: list[Scores]) -> Row:
 
 
 def _reader(
-    algorithm: Algorithm, settings: Settings, train: Observations, test: Observations, truth: Model
+    algorithm: Algorithm, settings: Settings, train: Observations, test: Observations, truth: Model, k: int
 ) -> Callable[[State], Scores]:
     """Returns a compiled function from the states of many seeds to their scores."""
     table = programs(settings, train)
-    log_marginal = exact(truth, table, train)
+    log_marginals = exact(truth, table, train), exact(truth, table, test)
 
-    def one(state: State, truth: Model, train: Observations, test: Observations, log_marginal: Array) -> Scores:
-        batch = Batch(jnp.arange(len(train)), train.x, train.c)
-        q = algorithm.posterior(jax.random.fold_in(fused(jax.random.key(1)), state.step), state, batch)
+    def one(state: State, truth: Model, train: Observations, test: Observations, log_marginals: tuple) -> Scores:
+        log_marginal, log_marginal_test = log_marginals
+        key = jax.random.fold_in(fused(jax.random.key(1)), state.step)
+        q = algorithm.posterior(key, state, _whole(train))
+        unseen = held_out_posterior(algorithm, jax.random.fold_in(key, 1), state, test, k)
         # The published error concerns the rivals alone: a memory holds no twins to gather.
         published = divergence if state.memory is not None else divergence_as_published
         return Scores(
             -jnp.mean(exact(state.model, table, train)),
             -jnp.mean(exact(state.model, table, test)),
             jnp.mean(divergence(q, truth, train, log_marginal)),
+            jnp.mean(divergence(unseen, truth, test, log_marginal_test)),
             jnp.mean(published(q, truth, train, log_marginal)),
         )
 
     # The data are arguments, so that what was compiled for other data serves again.
     read = eqx.filter_jit(eqx.filter_vmap(one, in_axes=(eqx.if_array(0), None, None, None, None)))
-    return lambda state: read(state, truth, train, test, log_marginal)
+    return lambda state: read(state, truth, train, test, log_marginals)
+
+
+def held_out_posterior(algorithm: Algorithm, key: Key[Array, ""], state: State, data: Observations, k: int) -> Weighted:
+    """Returns Q of groups that were not trained on, from k proposals of recognition for each.
+
+    With a memory it is the one that a wake phase fills from nothing, else what the algorithm does for any group.
+    """
+    if state.memory is None:
+        return algorithm.posterior(key, state, _whole(data))
+    h = jax.vmap(state.model.recognition.encode)(data.x, data.c)
+    empty = mem.empty(program_shape(state.model, data), len(data), k)
+    return mem.posterior(wake(state.model, key, empty, h, _whole(data), k)[0])
+
+
+def _whole(data: Observations) -> Batch:
+    return Batch(jnp.arange(len(data)), data.x, data.c)
 
 
 def divergence_as_published(

@@ -1,10 +1,12 @@
-"""The tables of drawings not trained on, by algorithm and K, from their results file."""
+"""The tables and the figure of drawings not trained on, by algorithm and K, from their results file."""
 
 import itertools
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from wakesleep.domains.figures import colour, plain, save
 from wakesleep.paper.cells import VARIANTS
 from wakesleep.paper.characters import NATS_PER_BIT_A_PIXEL
 from wakesleep.paper.characters_generalise import NAME, SPLITS
@@ -14,6 +16,8 @@ from wakesleep.paper.tables import markdown
 
 OUR_CHARACTERS = ("MWS-tail+fantasy", "MWS-tail+both", "MWS-revise+both")
 RIVALS_OF_CHARACTERS = ("RWS", "VIMCO", "MWS")
+DRAWN_CHARACTERS = ("MWS-tail+fantasy", "MWS", "VIMCO", "RWS")
+"""The algorithms of the figure: the others have few K."""
 TITLES = {"drawers": "other drawers", "characters": "other characters"}
 
 
@@ -69,5 +73,43 @@ def _difference(first: list[Row], second: list[Row], split: str) -> str:
     return f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]"
 
 
+def draw_generalise(folder: Path) -> list[Path]:
+    """Draws bits a pixel against K on both splits with their spread over seeds, and against the cost of training."""
+    rows = longest(folder / f"{NAME}.json")["rows"]
+    figure = Figure(figsize=(9.6, 3.0), layout="constrained")
+    *by_k, by_cost = figure.subplots(1, len(TITLES) + 1, sharey=True)
+    for name in DRAWN_CHARACTERS:
+        mine = {k: [r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for k in {r["K"] for r in rows}}
+        ks = sorted(k for k, some in mine.items() if some)
+        look = {"color": colour(name), "label": name, "marker": "o", "markersize": 4, "linewidth": 1.4}
+        for axis, split in zip(by_k, SPLITS, strict=True):
+            centre, spread = np.array([_centre_and_spread(mine[k], split) for k in ks]).reshape(-1, 2).T
+            axis.errorbar(ks, centre, spread, capsize=3, **look)
+        seconds = [np.mean([r["train_cpu_seconds"] for r in mine[k] if "kept" in r]) for k in ks]
+        drawers = [_centre_and_spread(mine[k], SPLITS[0])[0] for k in ks]
+        by_cost.plot(seconds, drawers, **look)
+        for end in {0, len(ks) - 1}:
+            by_cost.annotate(f"K = {ks[end]}", (seconds[end], drawers[end]), (0, 5), textcoords="offset points",
+                             fontsize=6, color=colour(name), ha="left" if end == 0 else "center")  # fmt: skip
+    for axis, title in zip(by_k, TITLES.values(), strict=True):
+        axis.set(xscale="log", xlabel="K")
+        axis.set_xticks(sorted({r["K"] for r in rows}), sorted({r["K"] for r in rows}), minor=False)
+        axis.set_xticks([], minor=True)
+        axis.set_title(title, fontsize=9)
+    by_cost.set(xscale="log", xlabel="CPU seconds of training")
+    by_cost.set_title(TITLES[SPLITS[0]], fontsize=9)
+    for axis in figure.axes:
+        plain(axis)
+    by_k[0].set_ylabel("bits a pixel", fontsize=8)
+    by_k[0].legend(fontsize=7, frameon=False)
+    return [save(figure, folder / f"{NAME}.png")]
+
+
+def _centre_and_spread(rows: list[Row], split: str) -> tuple[float, float]:
+    """Returns the mean over seeds, and the standard deviation where there are several."""
+    values = [r["bits_per_pixel"] for r in rows if r["split"] == split]
+    return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+
+
 TABLES = {NAME: table_generalise, f"{NAME}-paired": table_paired}
-DRAW: dict = {}
+DRAW = {NAME: draw_generalise}

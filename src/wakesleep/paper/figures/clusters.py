@@ -20,7 +20,13 @@ from wakesleep.paper.tables import markdown
 MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
 CURVES = (*MAIN_ALGORITHMS, "MWS-explore")
 SHOWN_K = 5
-PUBLISHED_KL = "KL as published"
+MEASURES = {
+    "nll": "NLL",
+    "nll_test": "NLL, held out",
+    "kl": "KL",
+    "kl_test": "KL, held out",
+    "kl_published": "KL as published",
+}
 
 
 def table_clusters(folder: Path) -> str:
@@ -28,8 +34,9 @@ def table_clusters(folder: Path) -> str:
     rows = longest(folder / "clusters.json")["rows"]
     names = _algorithms(rows)
     lines = []
-    for measure, title in (("nll", "NLL"), ("nll_test", "NLL, held out"), ("kl", "KL"), ("kl_published", PUBLISHED_KL)):
+    for measure, title in MEASURES.items():
         shown = [n for n in names if measure != "kl_published" or not n.startswith("MWS")]
+        shown = [n for n in shown if any(measure in row for row in rows if row["algorithm"] == n)]
         lines += _lines(rows, shown, measure, f"{title}, ")
     return _with_caption(rows, lines)
 
@@ -62,7 +69,7 @@ def _with_caption(rows: list[Row], lines: list[list[str]]) -> str:
 
 
 def _quartiles(row: Row | None, measure: str) -> str:
-    if row is None:
+    if row is None or measure not in row:
         return ""
     low, high = row[f"{measure}_quartiles"]
     return f"{row[measure]:.3f} ({low:.2f} to {high:.2f})"
