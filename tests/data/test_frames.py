@@ -41,6 +41,8 @@ def test_pandas_of_every_kind_of_missing_value():
     assert columns(typed) == [*EXPECTED, ("extra", [None] * 4)]
     times = pandas.Series(pandas.to_datetime(["2024-01-31 10:00", None]), name="when")
     assert columns(times) == [("when", ["2024-01-31 10:00:00", None])]
+    late = pandas.Series(pandas.to_datetime(["2024-01-31", None, "2024-02-01"]), name="when")
+    assert columns(late) == [("when", ["2024-01-31", None, "2024-02-01"])]
     twice = pandas.concat([frame[["n"]], frame[["n"]]], axis=1)
     assert [name for name, _ in columns(twice)] == ["n", "n_2"]
 
@@ -51,6 +53,9 @@ def test_arrow_tables_and_columns():
     assert columns(table) == EXPECTED == columns(table, "sample")
     assert columns(table["code"]) == [("values", EXPECTED[0][1])]
     assert columns(arrow.array(CODES)) == [("values", EXPECTED[0][1])]
+    assert columns(table.to_reader()) == EXPECTED == columns(table.to_batches()[0])
+    twice = arrow.table([CODES, PLAIN["n"]], names=["x", "x"])
+    assert columns(twice) == [("x", EXPECTED[0][1]), ("x_2", EXPECTED[1][1])]
 
 
 def test_a_relation_is_known_by_its_methods():
@@ -74,6 +79,27 @@ def test_a_duckdb_relation():
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.sql("select * from (values ('A1', 1), (null, 2)) as t(code, n)")
     assert columns(relation) == [("code", ["A1", None]), ("n", ["1", "2"])]
+    broken = duckdb.sql("select error('no such row') as x")
+    with pytest.raises(Refusal, match=r"cannot be read .*no such row"):
+        columns(broken)
+
+
+def test_columns_of_dates_and_times_are_known_by_their_type(tmp_path):
+    when = [datetime.datetime(2024, 1, 31, 10), None]
+    day = [None, datetime.date(2024, 1, 31)]
+    plain = {"when": when, "day": day, "text": ["2024-01-31", None], "n": [1, 2]}
+    frame = pl.DataFrame(plain)
+    frame.write_parquet(tmp_path / "t.parquet")
+    sources = [plain, frame, tmp_path / "t.parquet"]
+    try:
+        import duckdb
+
+        sources += [duckdb.sql(f"select * from '{tmp_path}/t.parquet'"), frame.to_pandas()]
+    except ImportError:
+        pass
+    for source in sources:
+        (stretch,) = stream_columns(source)
+        assert [c.instants for c in stretch] == [True, True, False, False], type(source)
 
 
 @pytest.mark.parametrize("make", [list, tuple, pl.Series, np.array])

@@ -28,12 +28,14 @@ class ParquetSource(ColumnSource):
         try:
             with _silence():
                 self._frame = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-                names = self._frame.collect_schema().names()
+                schema = self._frame.collect_schema()
                 height = self._frame.select(pl.len()).collect().item()
         except POLARS_FAULTS as error:
             raise _unreadable(title, error) from None
-        super().__init__(title, names, height)
-        self.chunk_rows = max(1, min(8 * limits.CHUNK_ROWS, SLICE_CELLS // max(len(names), 1)))
+        super().__init__(title, schema.names(), height)
+        kinds = zip(self.names, schema.dtypes(), strict=True)
+        self.instants = {name for name, kind in kinds if isinstance(kind, pl.Date | pl.Datetime)}
+        self.chunk_rows = max(1, min(8 * limits.CHUNK_ROWS, SLICE_CELLS // max(len(self.names), 1)))
 
     def take(self, rows: Sequence[int]) -> list[Texts]:
         """The columns of those rows; of long texts the beginning, by which it is seen that they are longer."""

@@ -33,6 +33,8 @@ class Source(ABC):
         """How the names of the columns were found."""
         self.notes: list[str] = []
         """What a reader of the table should know; whole once it was read to its end."""
+        self.instants: set[str] = set()
+        """The columns that are of dates or times by their type; their texts are as ISO 8601 writes them."""
         self.height = 0
         """How many rows there are, where that is known before they are read."""
         self.volume = 0

@@ -47,6 +47,8 @@ class Column:
     numbers: Sequence[int] = ()
     rows: int = -1
     """How many rows the table has; of a stream, how many were read so far."""
+    instants: bool = False
+    """Whether the column is of dates or times by its type; the texts are as ISO 8601 writes them."""
 
     def __post_init__(self) -> None:
         """Numbers the rows from one where that is not done."""
@@ -122,7 +124,8 @@ def stream_columns(
             numbers = range(done + 1, done + height + 1)
             done += height
             named = zip(found.names, values, strict=True)
-            yield [Column(n, v, numbers, done) for n, v in named if columns is None or n in columns]
+            wanted = [(n, v) for n, v in named if columns is None or n in columns]
+            yield [Column(n, v, numbers, done, n in found.instants) for n, v in wanted]
         missing = [name for name in columns or () if name not in found.names]
         if missing:
             raise _no_column(found, missing[0])

@@ -13,9 +13,14 @@ MISSING_TYPES = ("NAType", "NaTType")
 
 def text_of(value: Any) -> str | None:
     """A value as text; None, NaN and the empty text are None."""
-    if value is None or type(value).__name__ in MISSING_TYPES or _is_nan(value):
+    if is_missing(value):
         return None
     return (value if type(value) is str else str(value)) or None
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, or what pandas puts where there is none."""
+    return value is None or type(value).__name__ in MISSING_TYPES or _is_nan(value)
 
 
 def _is_nan(value: Any) -> bool:

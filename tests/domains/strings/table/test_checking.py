@@ -1,6 +1,7 @@
 """Tables checked against contracts: every row, whatever the table is kept in, and what is wrong with its columns."""
 
 import json
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
@@ -169,6 +170,38 @@ def test_rules_of_each_kind(rule, good, bad):
 def test_what_cannot_be_a_rule_is_refused(given, why):
     with pytest.raises(Refusal, match=why):
         Rule(**given)
+
+
+DAYS = [datetime(2024, 1, d) for d in range(1, 6)]
+
+
+def test_typed_dates_fit_whatever_the_format_of_the_contract(tmp_path):
+    """A frame whose dates were parsed fits the contract of the file that they were read from; texts are as they are."""
+    frame = pl.DataFrame({"day": DAYS})
+    frame.write_parquet(tmp_path / "t.parquet")
+    for form in ("%Y-%m-%d", "%d.%m.%Y", "%e %b %Y", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%3", "%n/%e/%y"):
+        made = Contract({"day": Rule(type="date", form=form, nulls=0.0)})
+        for source in (frame, frame.cast(pl.Date), {"day": DAYS}, tmp_path / "t.parquet"):
+            assert check(made, source).code() == 0, (form, source)
+    made = Contract({"day": Rule(type="date", form="%d.%m.%Y", nulls=0.0)})
+    assert check(made, {"day": ["2024-01-01"]}).code() == 1
+
+
+def test_of_a_typed_time_nothing_may_be_lost_by_the_format():
+    made = Contract({"day": Rule(type="date", form="%Y-%m-%d", nulls=0.0)})
+    verdict = check(made, {"day": [*DAYS, datetime(2024, 1, 6, 10, 30)]})
+    assert cells(verdict) == {("day", 6): "2024-01-06 10:30:00"}
+    zoned = {"day": [datetime(2024, 1, 6, tzinfo=UTC)]}
+    assert check(made, zoned).code() == 1
+    with_zone = Contract({"day": Rule(type="date", form="%Y-%m-%dT%H:%M:%S%Z", nulls=0.0)})
+    assert check(with_zone, zoned).code() == 0
+
+
+def test_booleans_fit_as_any_library_spells_them():
+    rule = Rule(type="boolean", one_of=("false", "true"), nulls=0.0)
+    assert rule.matches(["true", "True", "TRUE", "tRUE", "yes", "FALSE"]) == [True, True, True, False, False, True]
+    assert check(Contract({"ok": rule}), pl.DataFrame({"ok": [True, False]})).code() == 0
+    assert Rule(type="category", one_of=("true", "x")).matches(["True"]) == [False]
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl", "frame"])

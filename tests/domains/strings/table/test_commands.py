@@ -15,6 +15,7 @@ from wakesleep.domains.strings.explain.explainer import EXPLAINER, EXPORT_NAMES
 from wakesleep.domains.strings.table.commands import COMMANDS, CheckOptions, DraftOptions, NoOptions
 from wakesleep.domains.strings.table.comparing import compare
 from wakesleep.domains.strings.table.exports import EXPORTS
+from wakesleep.domains.strings.table.rules import Rule
 from wakesleep.errors import Refusal
 
 ROOT = Path(__file__).parents[4]
@@ -130,6 +131,36 @@ def test_the_report_is_one_file_with_every_column_and_nothing_of_a_value_is_mark
     assert "a&lt;b" in text and "<script" not in text
     assert not re.search(r"(src|href)=\"(?!#)", text)
     assert text.count("<section") == 2
+
+
+def test_the_report_says_what_its_figures_mean(tmp_path):
+    values = {"code": ["HF1", "HF22", None, *[f"HF{n}" for n in range(30, 60)]], "none": [None] * 33, "n": range(33)}
+    text = wakesleep.explain_table(values, effort="quick").report(tmp_path / "r.html").read_text()
+    assert "All 33 rows, and 3 columns." in text and "no row has a value" in text
+    assert "every value occurs once, 1 of 33 rows empty" in text
+    assert "<figcaption>length in characters</figcaption>" in text and "<span>3</span><span>4</span>" in text
+    assert "<figcaption>spread of the values</figcaption>" in text and "<span>0</span><span>32</span>" in text
+    many = wakesleep.explain_table({"n": range(5000)}, effort="quick").report(tmp_path / "m.html").read_text()
+    assert "2,000 of 5,000 rows, drawn at random, and 1 column." in many
+
+
+def test_frames_without_columns_rows_or_values_are_described():
+    names = list(wakesleep.explain_table({"a": ["x"]}, effort="quick").to_frame().columns)
+    for empty in (pl.DataFrame(), {}, {"a": []}, {"a": [None, float("nan")]}):
+        found = wakesleep.explain_table(empty).to_frame()
+        assert found.columns == names, empty
+        assert found["type"].to_list() == ["empty"] * found.height
+    with pytest.raises(Refusal, match="has no rows"):
+        wakesleep.explain_table({"a": []}).contract()
+    assert wakesleep.explain_table({"a": [None, None]}).contract().columns["a"] == Rule(alarms=0.0)
+
+
+def test_unique_says_whether_any_value_occurs_twice():
+    days = [f"2024-01-{d:02d}" for d in range(1, 29)]
+    found = wakesleep.explain_table({"day": days, "id": range(100, 128), "two": ["a", "b"] * 14}, effort="quick")
+    assert dict(found.to_frame().select("column", "unique").iter_rows()) == {"day": True, "id": True, "two": False}
+    rules = found.contract().columns
+    assert [rules[name].unique for name in ("day", "id", "two")] == [False, True, False]
 
 
 def test_a_survey_is_a_frame_of_pandas_with_a_row_for_each_column():

@@ -18,6 +18,7 @@ RULES = {
     "free": (Rule(pattern=r"\S+(?: \S+)*", longest=12), ["two words", "a b c d e f", "twelve chars"]),
     "long": (Rule(pattern=r"[a-c]{3,300}", nulls=0.0), ["abc", "a" * 300, "b" * 301, "c" * 256]),
     "status": (Rule(type="category", one_of=("open", "it's", "a|b", "$5"), nulls=0.5), ["open", "it's", "a|b", "$5"]),
+    "flag": (Rule(type="boolean", one_of=("false", "true"), nulls=0.0), ["true", "False", "TRUE", "tRUE", "fALSE"]),
     "day": (Rule(type="date", form="%Y-%m-%d", nulls=0.0), ["2024-02-29", "2023-02-29", "1999-12-31", "2024-04-31"]),
     "card": (Rule(pattern="[0-9]{13,16}", check_digits="luhn"), ["4111111111111111", "4111111111111112"]),
     "some": (Rule(nulls=0.0), ["x", " ", "\n"]),

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from wakesleep.data.values import is_missing
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.posterior import EFFORTS, Entry, Posterior, infer, null_marks
 from wakesleep.domains.strings.columns.records import UNREADABLE, as_record, from_record
@@ -179,7 +180,7 @@ def listed(values: Iterable[Any]) -> list[str | None]:
         return given
     found: list[str | None] = []
     for value in given:
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        if value is None or (not isinstance(value, str) and is_missing(value)):
             found.append(None)
         elif not isinstance(value, str):
             raise Refusal(f"Every value must be a string or null, but {value!r} was given.")

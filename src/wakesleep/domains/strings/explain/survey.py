@@ -62,7 +62,9 @@ class Survey(Explanation):
         """Writes one HTML file that needs no other: each column with pattern, figures, samples and outliers."""
         from wakesleep.domains.strings.table.report import page
 
-        Path(path).write_text(page(self.title, list(self.descriptions.values()), self.numbers), encoding="utf-8")
+        height = self.source.rows if self.source is not None else 0
+        text = page(self.title, list(self.descriptions.values()), self.numbers, height)
+        Path(path).write_text(text, encoding="utf-8")
         return Path(path)
 
     def _repr_html_(self) -> str:

@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from wakesleep.data.tables import Column, stream_columns
@@ -10,6 +11,7 @@ from wakesleep.domains.contract import Report, Standing
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.repeats import Repeats
 from wakesleep.domains.strings.table.rules import Rule
+from wakesleep.domains.strings.table.spelling import respelled
 from wakesleep.domains.strings.table.verdict import ROWS_NAMED, Fault, Verdict
 from wakesleep.errors import Refusal
 
@@ -34,7 +36,10 @@ class Judged:
 
     def add(self, column: Column) -> set[int]:
         """Judges the next rows; returns the numbers of those that do not fit."""
-        rule, values = self.rule, column.values
+        rule = self.rule
+        if column.instants and rule.form:
+            column = replace(column, values=respelled(column.values, rule.form))
+        values = column.values
         fresh = set(values)
         nulls = fresh & {None, "", *rule.missing}
         fresh -= nulls

@@ -13,6 +13,7 @@ from wakesleep.domains.strings.columns.explanation import Explanation as Explain
 from wakesleep.domains.strings.columns.nodes import Node
 from wakesleep.domains.strings.columns.posterior import null_marks
 from wakesleep.domains.strings.table.rules import INTEGER, NUMBER_REGEX
+from wakesleep.domains.strings.table.spelling import instant
 
 BOOLEANS = frozenset({"true", "false", "yes", "no", "t", "f", "y", "n"})
 TYPED_SHARE = 0.98
@@ -22,8 +23,8 @@ FEWEST_UNIQUE = 20
 """Values from which all being different says something."""
 MOST_LISTED = 250
 MOST_COMMON, BARS = 8, 12
-STRPTIME = {"n": "m", "e": "d", "k": "H", "l": "I", "U": "b", "P": "p", "Z": "z", **dict.fromkeys("123456789", "f")}
-"""Fields of date formats that Python writes otherwise."""
+EMPTY = "empty"
+"""The type of a column without values."""
 _NUMBER, _WHOLE, _PADDED = re.compile(NUMBER_REGEX), re.compile(INTEGER), re.compile(r"[+-]?0[0-9]")
 
 
@@ -38,7 +39,8 @@ class Description:
     missing: tuple[str, ...]
     """Texts that stand for a missing value; they are among the nulls."""
     distinct: int
-    unique: bool
+    key: bool
+    """Whether the values are of the kind that names rows, and none occurs twice: a contract asks for that."""
     low: float | str | None
     """The least number, or the first date as ISO writes it."""
     high: float | str | None
@@ -49,6 +51,13 @@ class Description:
     """The most frequent values with their counts."""
     bars: tuple[int, ...]
     """A histogram, of numbers over their range, of texts over their lengths."""
+    lengths: tuple[int, int]
+    """The characters of the shortest and of the longest value."""
+
+    @property
+    def unique(self) -> bool:
+        """Whether there are several values, and none occurs twice."""
+        return 1 < self.distinct == self.rows - self.nulls
 
     @property
     def null_share(self) -> float:
@@ -78,7 +87,7 @@ def described(name: str, values: Sequence[str | None], explained: Explained | No
     counts = Counter(v for v in values if v)
     marks = tuple(null_marks(list(counts)))
     kept = Counter({v: k for v, k in counts.items() if v not in marks})
-    type_ = plain_type(kept) or "text"
+    type_ = (plain_type(kept) or "text") if kept else EMPTY
     form = date_form(explained, kept) if type_ == "text" and explained is not None else ""
     if form:
         type_ = "date"
@@ -87,10 +96,11 @@ def described(name: str, values: Sequence[str | None], explained: Explained | No
     low, high, bars = _spread(type_, kept, form)
     total = sum(kept.values())
     tokens = type_ == "integer" or (type_ == "text" and not any(" " in v for v in kept))
-    unique = tokens and len(kept) == total >= FEWEST_UNIQUE
+    key = tokens and len(kept) == total >= FEWEST_UNIQUE
+    lengths = min(map(len, kept), default=0), max(map(len, kept), default=0)
     return Description(
-        name, type_, len(values), len(values) - total, marks, len(kept), unique, low, high, form, explained,
-        tuple(kept.most_common(MOST_COMMON)), bars,
+        name, type_, len(values), len(values) - total, marks, len(kept), key, low, high, form, explained,
+        tuple(kept.most_common(MOST_COMMON)), bars, lengths,
     )  # fmt: skip
 
 
@@ -129,15 +139,6 @@ def date_form(explained: Explained, counts: Mapping[str, int]) -> str:
             if nearly_all(fits, total):
                 return program.form
     return ""
-
-
-def instant(text: str, form: str) -> datetime | None:
-    """Returns the time that a text of a format names, or None."""
-    python = re.sub("%(.)", lambda m: "%" + STRPTIME.get(m[1], m[1]), form)
-    try:
-        return datetime.strptime(text, python).replace(tzinfo=None)
-    except ValueError:
-        return None
 
 
 def _spread(

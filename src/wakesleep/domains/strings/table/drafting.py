@@ -83,10 +83,10 @@ def _errors(found: Description) -> set[int]:
 
 def ladder_of(found: Description, values: Sequence[str | None]) -> Ladder:
     """Returns rules for a column, the narrowest first."""
-    plain = Rule(type=found.type, nulls=_nulls(found, values), missing=found.missing, unique=found.unique)
     present = [v for v in values if v and v not in found.missing]
     if not present:
         return {WIDEST: Rule()}
+    plain = Rule(type=found.type, nulls=_nulls(found, values), missing=found.missing, unique=found.key)
     text = replace(plain, type="text", says="")
     ladder: Ladder = {"found": _narrow(found, plain, present)}
     if plain.numeric:

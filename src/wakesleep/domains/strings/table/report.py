@@ -4,13 +4,20 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from wakesleep.domains.strings.table.description import Description
+from wakesleep.domains.strings.table.description import BARS, Description
 from wakesleep.domains.strings.table.verdict import cut, visible
 from wakesleep.errors import require_one_of
 
+SUMMARY_HEADER = ("column", "type", "empty", "distinct", "what the values are", "do not fit")
 PATTERN_CUT, LONGEST_VALUE_SHOWN = 300, 60
 REPORT_OUTLIERS, REPORT_PATTERNS, REPORT_ROWS = 10, 3, 5
 BAR_WIDTH, BAR_HEIGHT = 14, 48
+FRAME_TYPES = {
+    "column": "String", "type": "String", "rows": "Int64", "nulls": "Float64", "distinct": "Int64", "unique": "Boolean",
+    "from": "String", "to": "String", "pattern": "String", "description": "String", "probability": "Float64",
+    "coverage": "Float64", "outliers": "Int64",
+}  # fmt: skip
+"""The columns of the frame with their types in Polars."""
 REPORT_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title><style>
 body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; color: #222 }}
@@ -23,24 +30,32 @@ section {{ border: 1px solid #ddd; border-radius: 6px; padding: 1rem; margin: 1r
 .kind {{ color: #555; margin-left: .6rem; font-weight: 400 }} .odd {{ color: #a11 }}
 .two {{ display: flex; flex-wrap: wrap; gap: 1rem 3rem; align-items: flex-start }}
 .bar {{ background: #4a7ab5; height: .8rem; display: inline-block; vertical-align: middle }}
-svg rect {{ fill: #4a7ab5 }}
+svg {{ display: block }} svg rect {{ fill: #4a7ab5 }}
+figure {{ margin: .5rem 0 }} figcaption {{ font-weight: 600; color: #555 }}
+.ends {{ display: flex; justify-content: space-between; gap: 1rem; font-size: 13px; min-width: {chart}px }}
+.legend {{ color: #555; max-width: 48rem }}
 a {{ color: inherit }}
-</style></head><body><h1>{title}</h1><p>{said}</p>{summary}{sections}</body></html>
+</style></head><body><h1>{title}</h1><p>{said}</p>{summary}{legend}{sections}</body></html>
 """
+LEGEND = """<p class="legend">A pattern says what the values of a column look like: as a regular expression, in words,
+and by new values drawn from it. <b>Probability</b> is how sure it is that this pattern, rather than another, made the
+values; <b>match</b> is the share of the values that fit it. What does not fit is listed in red with its rows, which
+are counted from one below the header.</p>"""
 
 
 def frame_of(found: Sequence[Description], library: str = "polars") -> Any:
     """Returns a frame with a row for each column."""
     require_one_of("library", library, ("polars", "pandas"))
     rows = [_record(d) for d in found]
-    cells = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    cells = {name: [row[name] for row in rows] for name in FRAME_TYPES}
     if library == "pandas":  # built directly: Polars needs PyArrow to convert
         import pandas as pd
 
         return pd.DataFrame(cells)
     import polars as pl
 
-    return pl.DataFrame(cells, schema_overrides={"from": pl.String, "to": pl.String})
+    kinds = {name: getattr(pl, kind) for name, kind in FRAME_TYPES.items()}
+    return pl.DataFrame(cells, schema=kinds)
 
 
 def _record(d: Description) -> dict[str, Any]:
@@ -68,7 +83,7 @@ def _end(x: float | str | None) -> str | None:
 
 def summary(found: Sequence[Description], links: bool = False) -> str:
     """Returns an HTML table with a line for each column."""
-    head = "".join(f"<th>{w}</th>" for w in ("column", "type", "nulls", "distinct", "values", "odd"))
+    head = "".join(f"<th>{w}</th>" for w in SUMMARY_HEADER)
     return f"<table><tr>{head}</tr>{''.join(_summary_line(i, d, links) for i, d in enumerate(found))}</table>"
 
 
@@ -93,31 +108,41 @@ def _values(d: Description) -> str:
     return d.explained.patterns[0].description if d.explained is not None else ""
 
 
-def page(title: str, found: Sequence[Description], numbers: Sequence[int]) -> str:
-    """Returns the whole report."""
-    rows = found[0].rows if found else 0
-    said = f"{rows:,} rows were looked at, {len(found):,} columns."
+def page(title: str, found: Sequence[Description], numbers: Sequence[int], height: int) -> str:
+    """Returns the whole report; `height` is how many rows the table has."""
+    looked = found[0].rows if found else 0
+    rows = f"{looked:,} of {height:,} rows, drawn at random" if looked < height else f"All {looked:,} rows"
+    said = f"{rows}, and {len(found):,} column{'s' * (len(found) != 1)}. Described by wakesleep."
     sections = "".join(_section(i, d, numbers) for i, d in enumerate(found))
-    return REPORT_PAGE.format(title=html.escape(title), said=said, summary=summary(found, True), sections=sections)
+    return REPORT_PAGE.format(
+        title=html.escape(title), said=said, summary=summary(found, True), legend=LEGEND, sections=sections,
+        chart=BAR_WIDTH * BARS,
+    )  # fmt: skip
 
 
 def _section(i: int, d: Description, numbers: Sequence[int]) -> str:
-    facts = [f"{d.distinct:,} distinct", f"{d.null_share:.1%} empty", "unique" * d.unique]
-    if d.missing:
-        facts.append("missing is written " + ", ".join(f"<code>{_text(m)}</code>" for m in d.missing))
-    if d.low is not None:
-        facts.append(f"from {_end(d.low)} to {_end(d.high)}")
-    if d.form:
-        facts.append(f"format <code>{_text(d.form)}</code>")
-    head = f'<h2>{_text(d.name)}<span class="kind">{d.type}</span></h2><p>{", ".join(filter(None, facts))}</p>'
+    facts = ", ".join(filter(None, _facts(d)))
+    head = f'<h2>{_text(d.name)}<span class="kind">{d.type}</span></h2><p>{facts}</p>'
     charts = f'<div class="two">{_common(d)}{_histogram(d)}</div>'
     return f'<section id="c{i}">{head}{_patterns(d)}{charts}{_outliers(d, numbers)}</section>'
+
+
+def _facts(d: Description) -> list[str]:
+    """Returns what there is to say of a column before its pattern."""
+    if not d.distinct:
+        return ["no row has a value"]
+    distinct = "every value occurs once" if d.unique else f"{d.distinct:,} distinct values"
+    facts = [distinct, f"{d.nulls:,} of {d.rows:,} rows empty" if d.nulls else "no row empty"]
+    if d.missing:
+        facts.append("missing is written " + ", ".join(f"<code>{_text(m)}</code>" for m in d.missing))
+    facts.append(f"from {_end(d.low)} to {_end(d.high)}" if d.low is not None else "")
+    return [*facts, f"format <code>{_text(d.form)}</code>" if d.form else ""]
 
 
 def _patterns(d: Description) -> str:
     if d.explained is None:
         return ""
-    head = "<tr><th>pattern</th><th>in words</th><th>probability</th><th>rows</th><th>new samples</th></tr>"
+    head = "<tr><th>pattern</th><th>in words</th><th>probability</th><th>match</th><th>new samples</th></tr>"
     lines = "".join(
         f"<tr><td><code>{_text(p.regex, PATTERN_CUT)}</code></td><td>{_text(p.description, PATTERN_CUT)}</td>"
         f'<td class="n">{p.probability:.0%}</td><td class="n">{p.coverage:.1%}</td>'
@@ -149,9 +174,13 @@ def _histogram(d: Description) -> str:
         for i, k in enumerate(d.bars)
         if (h := max(round(BAR_HEIGHT * k / most), 1 if k else 0))
     )
-    of = "values" if d.low is not None else "lengths"
     size = f'width="{BAR_WIDTH * len(d.bars)}" height="{BAR_HEIGHT}"'
-    return f'<figure style="margin:0"><figcaption>{of}</figcaption><svg {size} role="img">{bars}</svg></figure>'
+    of, low, high = "length in characters", *map(str, d.lengths)
+    if d.low is not None:
+        of, low, high = "spread of the values", _end(d.low) or "", _end(d.high) or ""
+    ends = f'<div class="ends"><span>{low}</span><span>{high}</span></div>'
+    svg = f'<svg {size} role="img" aria-label="rows from {low} to {high}">{bars}</svg>'
+    return f"<figure><figcaption>{of}</figcaption>{svg}{ends}</figure>"
 
 
 def _outliers(d: Description, numbers: Sequence[int]) -> str:

@@ -60,6 +60,13 @@ class Rule:
         if self.pattern:
             require_linear(self.pattern)
 
+    @cached_property
+    def listed(self) -> tuple[str, ...] | None:
+        """The values of the list; those of a boolean also as true, True and TRUE, since libraries differ in that."""
+        if self.type != "boolean" or self.one_of is None:
+            return self.one_of
+        return tuple(dict.fromkeys(f(v) for v in self.one_of for f in (str, str.lower, str.capitalize, str.upper)))
+
     @property
     def numeric(self) -> bool:
         """Whether values are numbers."""
@@ -72,7 +79,7 @@ class Rule:
     def refused(self, values: Collection[str]) -> set[str]:
         """Returns those of some distinct values, none of them null, that the rule refuses."""
         if self.one_of is not None:
-            return set(values).difference(self.one_of)
+            return set(values).difference(self.listed or ())
         kept, out = list(values), set[str]()
         if self.longest is not None:
             out = {v for v in kept if len(v) > self.longest}

@@ -9,8 +9,8 @@ from wakesleep.domains.strings.table.verdict import visible
 
 def main_pattern(rule: Rule) -> str:
     """Returns the pattern of the values of a rule, nulls aside; empty where any text is allowed."""
-    if rule.one_of is not None:
-        return "|".join(escape(v) for v in rule.one_of) if rule.one_of else r"[^\s\S]"
+    if rule.listed is not None:
+        return "|".join(escape(v) for v in rule.listed) if rule.listed else r"[^\s\S]"
     if rule.numeric:
         return INTEGER if rule.type == "integer" else NUMBER_REGEX
     if rule.form:
@@ -28,9 +28,9 @@ def text_pattern(rule: Rule) -> str:
 
 def listed(rule: Rule) -> list[str] | None:
     """Returns the values of an enumeration, with the texts that stand for nulls; None where there is none."""
-    if rule.one_of is None:
+    if rule.listed is None:
         return None
-    return [*rule.one_of, *(["", *rule.missing] if rule.nulls else [])]
+    return [*rule.listed, *(["", *rule.missing] if rule.nulls else [])]
 
 
 def unsaid(rule: Rule, *known: str) -> list[str]:
