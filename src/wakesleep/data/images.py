@@ -28,7 +28,7 @@ from wakesleep.errors import Refusal
 ARRAY_SUFFIXES = (".npy", ".npz")
 IMAGE_FORMATS = ("PNG", "JPEG", "GIF", "BMP")
 EXPECTED_IMAGES = "PNG, JPEG, GIF, BMP, .npy or .npz"
-WHITE = 255
+WHITE_SHADE = 255
 DECODER_FAULTS = (
     OSError, ValueError, SyntaxError, TypeError, EOFError, OverflowError, MemoryError, IndexError, KeyError,
     RuntimeError, struct.error, zlib.error, zipfile.BadZipFile, tokenize.TokenError,
@@ -97,7 +97,7 @@ def _decode(path: Path, most_pixels: int) -> UInt8[np.ndarray, "h w 3"]:
                 _require_pixels(path, *file.size, most_pixels)
                 colours = _eight_bits(ImageOps.exif_transpose(file)).convert("RGBA")
         on_white = _put_on("white", colours)
-        return on_white if on_white.min() < WHITE else _put_on("black", colours)
+        return on_white if on_white.min() < WHITE_SHADE else _put_on("black", colours)
     except Refusal:
         raise
     except Files.DecompressionBombError:

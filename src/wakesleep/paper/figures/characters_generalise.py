@@ -2,8 +2,10 @@
 
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from wakesleep.domains.figures import colour, plain, save
@@ -18,6 +20,8 @@ OUR_CHARACTERS = ("MWS-tail+fantasy", "MWS-tail+both", "MWS-revise+both")
 RIVALS_OF_CHARACTERS = ("RWS", "VIMCO", "MWS")
 DRAWN_CHARACTERS = ("MWS-tail+fantasy", "MWS", "VIMCO", "RWS")
 """The algorithms of the figure: the others have few K."""
+SECONDS_DRAWN = (32, 4500)
+SECONDS_MARKED = (50, 100, 200, 500, 1000, 2000)
 TITLES = {"drawers": "other drawers", "characters": "other characters"}
 
 
@@ -79,30 +83,37 @@ def draw_generalise(folder: Path) -> list[Path]:
     figure = Figure(figsize=(9.6, 3.0), layout="constrained")
     *by_k, by_cost = figure.subplots(1, len(TITLES) + 1, sharey=True)
     for name in DRAWN_CHARACTERS:
-        mine = {k: [r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for k in {r["K"] for r in rows}}
-        ks = sorted(k for k, some in mine.items() if some)
-        look = {"color": colour(name), "label": name, "marker": "o", "markersize": 4, "linewidth": 1.4}
-        for axis, split in zip(by_k, SPLITS, strict=True):
-            centre, spread = np.array([_centre_and_spread(mine[k], split) for k in ks]).reshape(-1, 2).T
-            axis.errorbar(ks, centre, spread, capsize=3, **look)
-        seconds = [np.mean([r["train_cpu_seconds"] for r in mine[k] if "kept" in r]) for k in ks]
-        drawers = [_centre_and_spread(mine[k], SPLITS[0])[0] for k in ks]
-        by_cost.plot(seconds, drawers, **look)
-        for end in {0, len(ks) - 1}:
-            by_cost.annotate(f"K = {ks[end]}", (seconds[end], drawers[end]), (0, 5), textcoords="offset points",
-                             fontsize=6, color=colour(name), ha="left" if end == 0 else "center")  # fmt: skip
+        _draw_line(by_k, by_cost, name, [r for r in rows if r["algorithm"] == name])
+    ks = sorted({r["K"] for r in rows})
     for axis, title in zip(by_k, TITLES.values(), strict=True):
         axis.set(xscale="log", xlabel="K")
-        axis.set_xticks(sorted({r["K"] for r in rows}), sorted({r["K"] for r in rows}), minor=False)
+        axis.set_xticks(ks, labels=[str(k) for k in ks])
         axis.set_xticks([], minor=True)
         axis.set_title(title, fontsize=9)
-    by_cost.set(xscale="log", xlabel="CPU seconds of training")
+    by_cost.set(xscale="log", xlabel="CPU seconds of training", xlim=SECONDS_DRAWN)
+    by_cost.set_xticks(SECONDS_MARKED, labels=[f"{s:,}" for s in SECONDS_MARKED])
     by_cost.set_title(TITLES[SPLITS[0]], fontsize=9)
     for axis in figure.axes:
         plain(axis)
-    by_k[0].set_ylabel("bits a pixel", fontsize=8)
+    by_k[0].set_ylabel("bits a pixel")
     by_k[0].legend(fontsize=7, frameon=False)
     return [save(figure, folder / f"{NAME}.png")]
+
+
+def _draw_line(by_k: list[Axes], by_cost: Axes, name: str, rows: list[Row]) -> None:
+    """Draws one algorithm on every axis, with its least and its greatest K beside its cost."""
+    at = {k: [r for r in rows if r["K"] == k] for k in sorted({r["K"] for r in rows})}
+    look: dict[str, Any] = {"color": colour(name), "label": name, "marker": "o", "markersize": 4, "linewidth": 1.4}
+    for axis, split in zip(by_k, SPLITS, strict=True):
+        centre, spread = zip(*(_centre_and_spread(some, split) for some in at.values()), strict=True)
+        axis.errorbar(list(at), centre, spread, capsize=3, **look)
+    seconds = [np.mean([r["train_cpu_seconds"] for r in some if "kept" in r]) for some in at.values()]
+    drawers = [_centre_and_spread(some, SPLITS[0])[0] for some in at.values()]
+    by_cost.plot(seconds, drawers, **look)
+    ends = ((0, (-5, -2), "right"), (-1, (5, -2), "left"))
+    for end, offset, side in ends[: len(at)]:
+        by_cost.annotate(f"K = {list(at)[end]}", (seconds[end], drawers[end]), offset, textcoords="offset points",
+                         fontsize=6, color=colour(name), ha=side)  # fmt: skip
 
 
 def _centre_and_spread(rows: list[Row], split: str) -> tuple[float, float]:
