@@ -98,20 +98,23 @@ def draw_generalise(folder: Path) -> list[Path]:
     """NLL of the concepts left out against steps, and against CPU seconds of training."""
     rows = [r for r in longest(folder / "strings-generalise.json")["rows"] if "left_out" in r and r["seed"] == 0]
     ks = sorted({r["K"] for r in rows})
-    figure = Figure(figsize=(3.2 * len(ks), 5.2))
+    figure = Figure(figsize=(max(3.0 * len(ks), 6.0), 5.6), layout="constrained")
     axes = figure.subplots(2, len(ks), squeeze=False, sharey=True)
+    lines = {}
     for column, k in enumerate(ks):
         for row in (r for r in rows if r["K"] == k):
             steps, nll = np.asarray(row["left_out"]).T
             seconds = np.asarray(row["curve"])[:, 2]
             for axis, at in zip(axes[:, column], (steps, seconds), strict=True):
-                axis.plot(at, nll, color=colour(row["algorithm"]), label=row["algorithm"], lw=1.2)
+                (lines[row["algorithm"]],) = axis.plot(at, nll, color=colour(row["algorithm"]), lw=1.2)
                 plain(axis)
         axes[0, column].set(title=f"K = {k}", xlabel="steps")
         axes[1, column].set(xlabel="CPU seconds of training")
-    axes[0, 0].set(ylabel="NLL of concepts left out, nats")
-    axes[0, 0].legend(fontsize=7, frameon=False)
-    figure.tight_layout()
+        axes[1, column].set(xscale="log")
+    for axis in axes[:, 0]:
+        axis.set(ylabel="NLL of concepts left out, nats")
+    shown = [name for name in VARIANTS if name in lines]
+    figure.legend([lines[n] for n in shown], shown, loc="outside upper center", ncols=3, fontsize=8, frameon=False)
     return [save(figure, folder / "strings-generalise.png")]
 
 
