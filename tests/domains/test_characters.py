@@ -340,7 +340,9 @@ def test_drawings_are_shown_stroke_by_stroke(tmp_path, renderer):
     with Files.open(film(renderer, z, tmp_path / "film.gif")) as gif:
         assert gif.n_frames == 3
     x = np.asarray(renderer.sample(jax.random.key(0), jnp.asarray(z)))
-    DOMAIN.picture(Figure(), x, [(z, 0.7)], renderer)
+    for program, panels in ((z, 6), (np.array([1, 5, 3] * 3 + [1]), 12)):
+        DOMAIN.picture(figure := Figure(), x, [(program, 0.7)], renderer)
+        assert len(figure.axes) == panels
     assert words(x)[0].count("#") == x[0].sum()
 
 
@@ -359,6 +361,7 @@ def test_the_shipped_model_explains_a_drawing_and_draws_new_ones(tmp_path):
     drawn = asking.sample("characters", 2, 0, None)
     drawn.draw(pictures[2])
     assert len(drawn.rows()) == 2
+    assert [line[1].count("\n") for line in drawn.table()[0].rows] == [SIDE - 1] * 2
     assert all(picture.stat().st_size > 0 for picture in pictures)
     with pytest.raises(Refusal, match="not conditioned"):
         asking.sample("characters", 1, 0, 3)

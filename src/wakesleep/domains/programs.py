@@ -111,5 +111,11 @@ class Samples(Programs):
 
     def table(self, most: int = 5, width: int = 80) -> list[Table]:
         """Returns one table: program, observation."""
-        shown: list[tuple[str, ...]] = [(r["program"], str(r["observation"])) for r in self.rows()]
+        shown: list[tuple[str, ...]] = [(r["program"], _in_lines(r["observation"])) for r in self.rows()]
         return [Table("new programs", ("program", "observation"), shown)]
+
+
+def _in_lines(words: Any) -> str:
+    """Returns an observation for a cell of a table; several texts, such as the rows of an image, are lines."""
+    several = isinstance(words, list) and bool(words) and all(isinstance(w, str) for w in words)
+    return "\n".join(words) if several else str(words)

@@ -3,6 +3,7 @@ import pytest
 from PIL import Image as Files
 
 from tests.domains.characters.hands import PLUS, SEVEN, ink_of, small_hand, some_program
+from wakesleep.domains.characters import omniglot
 from wakesleep.domains.characters.commands import COMMANDS, InventOptions, Options
 from wakesleep.domains.characters.hand import alphabets
 from wakesleep.domains.characters.hand.edits import inked
@@ -43,6 +44,19 @@ def test_new_characters_lie_on_the_canvas_and_are_the_same_again(folder):
     for program in first.given[0][2]:
         assert inked(program).min() > 0
         assert inked(program).max() < 28
+
+
+def test_without_omniglot_an_alphabet_has_the_style_that_ships(tmp_path, monkeypatch):
+    omniglot.load.cache_clear()
+    monkeypatch.setenv("WAKESLEEP_DATA", str(tmp_path))
+    made = COMMANDS["invent"].run([], InventOptions(number=5, alphabet="Hebrew"), ignore)
+    assert made.notes() == ["5 new characters in the style of Hebrew, as it ships with the package"]
+    for program in made.given[0][2]:
+        points = inked(program)
+        np.testing.assert_allclose((points.min(axis=0) + points.max(axis=0)) / 2, 14.0, atol=1e-6)
+    assert made.write("picture", tmp_path / "a.png").stat().st_size > 500
+    with pytest.raises(Refusal, match="'Klingon' names 0 alphabets"):
+        COMMANDS["invent"].run([], InventOptions(alphabet="Klingon"), ignore)
 
 
 def test_a_style_is_that_of_its_drawings():

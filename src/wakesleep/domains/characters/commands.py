@@ -52,7 +52,10 @@ def invent(words: Sequence[str], options: InventOptions, report: Report) -> Expl
     if bool(words) == (options.alphabet is not None):
         raise Refusal("Give either a folder of drawings or an alphabet (--alphabet), whose style is to be learned.")
     if options.alphabet is not None:
-        names, images = _alphabet(options.alphabet)
+        whole = _omniglot()
+        if whole is None:
+            return _of_shipped_style(options.alphabet, options)
+        names, images = _alphabet(whole, options.alphabet)
     else:
         found = [_read(word) for word in words]
         names, images = [n for ns, _ in found for n in ns], [x for _, xs in found for x in xs]
@@ -74,14 +77,34 @@ def _read(path: str) -> tuple[list[str], list[Any]]:
     return [p.name for p in pictures], [drawing(p.name, p.pixels) for p in pictures]
 
 
-def _alphabet(word: str) -> tuple[list[str], list[Any]]:
+def _omniglot() -> Any:
+    """Returns Omniglot, or nothing where it is not at hand."""
+    from wakesleep.domains.characters import omniglot
+
+    try:
+        return omniglot.load()
+    except Refusal:
+        return None
+
+
+def _alphabet(whole: Any, word: str) -> tuple[list[str], list[Any]]:
     """Returns one drawing of each character of an alphabet, all by one person."""
     from wakesleep.domains.characters import omniglot
 
-    whole = omniglot.load()
     number = omniglot.alphabet(whole, word)
     rows = [r for r in range(len(whole.drawer)) if whole.alphabet[r] == number and whole.drawer[r] == 1]
     return [f"{whole.names[number]} {whole.character[r]}" for r in rows], list(whole.images(rows))
+
+
+def _of_shipped_style(word: str, options: Options) -> Explanation:
+    """Returns new characters in the style of an alphabet as it ships, for which Omniglot is not needed."""
+    from wakesleep.domains.characters.hand.alphabets import shipped
+    from wakesleep.domains.characters.hand.style import of_style
+    from wakesleep.domains.characters.omniglot import named
+
+    styles = shipped()
+    name = list(styles)[named(list(styles), word)]
+    return of_style(styles[name], name, options.number, options.seed)
 
 
 COMMANDS = {

@@ -2,6 +2,7 @@
 
 import re
 import zipfile
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -82,9 +83,14 @@ def alphabet(data: Omniglot, word: str) -> int:
     """Returns the number of an alphabet that is named by its number or by a part of its name that only it has."""
     if word.isascii() and word.isdigit() and len(word) < 4 and int(word) < len(data.names):
         return int(word)
-    found = [i for i, name in enumerate(data.names) if word.lower() in name.lower()]
+    return named(data.names, word)
+
+
+def named(names: Sequence[str], word: str) -> int:
+    """Returns which of the alphabets has a part of its name that no other has."""
+    found = [i for i, name in enumerate(names) if word.lower() in name.lower()]
     if len(found) != 1:
-        which = ", ".join(data.names[i] for i in found[:4]) or ", ".join(data.names[:4]) + ", ..."
+        which = ", ".join(names[i] for i in found[:4]) or ", ".join(names[:4]) + ", ..."
         raise Refusal(f"{word!r} names {len(found)} alphabets of Omniglot, not one: {which}")
     return found[0]
 

@@ -15,6 +15,7 @@ from wakesleep.domains.characters.evaluator import SIDE, Renderer, ink
 from wakesleep.domains.characters.language import spell
 
 PEN_COLOUR, INK_COLOUR, PAPER_COLOUR = "#d6221f", "#212529", "#ffffff"
+PANELS_A_LINE = 6
 FRAME_MILLISECONDS, LAST_MILLISECONDS, FRAME_SCALE = 350, 1500, 8
 
 
@@ -46,13 +47,14 @@ def _colour(drawn: Float[np.ndarray, "y x"], newest: Float[np.ndarray, "y x"]) -
 
 
 def picture(figure: FigureBase, x: Int[np.ndarray, "y x"], programs: Any, evaluator: Any) -> None:
-    """Draws the image, then the best program stroke by stroke."""
-    (z, probability), length = programs[0], len(np.asarray(programs[0][0]))
-    axes = figure.subplots(1, length + 1, squeeze=False)[0]
+    """Draws the image, then the best program stroke by stroke, in lines of six panels."""
+    z, probability = programs[0]
+    canvases = stages(evaluator, z)
+    axes = figure.subplots(1 + len(canvases) // PANELS_A_LINE, PANELS_A_LINE, squeeze=False).reshape(-1)
     for axis in axes:
         axis.axis("off")
     paint(axes[0], 1.0 - np.asarray(x)[..., None].repeat(3, axis=2), f"{100 * probability:.0f} %")
-    for axis, canvas in zip(axes[1:], stages(evaluator, z), strict=False):
+    for axis, canvas in zip(axes[1:], canvases, strict=False):
         paint(axis, canvas)
 
 

@@ -21,7 +21,7 @@ from wakesleep.domains.characters.hand.pen import SIDE
 from wakesleep.domains.characters.hand.prior import Prior
 from wakesleep.domains.characters.hand.redraw import Redrawing, redrawn
 from wakesleep.domains.characters.hand.search import search
-from wakesleep.domains.characters.hand.strokes import Program
+from wakesleep.domains.characters.hand.strokes import Pen, Program
 from wakesleep.domains.characters.hand.words import describe
 from wakesleep.domains.contract import Explanation, Report, Rows, Standing, Table
 from wakesleep.errors import Refusal
@@ -42,8 +42,8 @@ class Style(NamedTuple):
     sizes: tuple[float, float]
 
     def draw(self, number: int, rng: np.random.Generator) -> list[Program]:
-        """Draws new characters."""
-        return [_within(self.prior, rng, self.sizes) for _ in range(number)]
+        """Draws new characters, each in the middle of the canvas."""
+        return [_centred(_within(self.prior, rng, self.sizes)) for _ in range(number)]
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,12 @@ def inventions(
     return NewDrawings([(note, shown, new)], note)
 
 
+def of_style(known: Style, name: str, number: int, seed: int) -> NewDrawings:
+    """Returns new characters of a style that is known already, without the drawings that it was learned from."""
+    note = f"{number} new character{'s' * (number > 1)} in the style of {name}, as it ships with the package"
+    return NewDrawings([(note, [], known.draw(number, np.random.default_rng(seed)))], note)
+
+
 def style(prior: Prior, programs: list[Program], rng: np.random.Generator) -> Style:
     """Returns a style: learned from the programs and a few dreams of the prior that it starts from."""
     _require_several(len(programs))
@@ -155,6 +161,13 @@ def _within(prior: Prior, rng: np.random.Generator, sizes: tuple[float, float] =
         if is_possible(program) and inside and sizes[0] <= _size(program) <= sizes[1]:
             return program
     raise Refusal("No new character of this style fits on the canvas.")
+
+
+def _centred(program: Program) -> Program:
+    """Returns a program whose drawing has its frame in the middle of the canvas."""
+    points = inked(program)
+    off = SIDE / 2 - (points.min(axis=0) + points.max(axis=0)) / 2
+    return tuple(Pen(pen.knots + off, pen.bends) for pen in program)
 
 
 def _size(program: Program) -> float:
