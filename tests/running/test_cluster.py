@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from wakesleep.core import processes
+from wakesleep.data import memmap
 from wakesleep.errors import Refusal
 from wakesleep.running import cluster
 from wakesleep.running import run as runs
@@ -55,7 +56,10 @@ def open_mpi(count):
 def start(words, joined):
     """The command in each of several processes."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return [subprocess.Popen([*MAIN, *words, *more], env=os.environ | extra, **pipes) for more, extra in joined]
+    return [
+        subprocess.Popen([*MAIN, *words, *more], env=os.environ | extra, cwd=extra.get("PWD"), **pipes)
+        for more, extra in joined
+    ]
 
 
 def finish(started):
@@ -223,6 +227,28 @@ def test_nobody_at_the_coordinator_is_one_sentence(folder):
     assert err.count("\n") == 1
     assert out == ""
     assert not (folder / "none").exists()
+
+
+HERE = Path("/proc/self/cwd")
+"""The folder in which a process was started: one path, and other files in each process."""
+
+
+@pytest.mark.skipif(not HERE.exists(), reason="needs the /proc of Linux")
+def test_processes_that_read_other_data_by_the_same_path_are_refused(folder):
+    joined = []
+    for i, (words, _) in enumerate(explicit(2)):
+        place = folder / f"place-{i}"
+        place.mkdir()
+        pieces = [{"x": np.full((4, 3, 2), i, np.float32), "c": np.full(4, 3, np.int32)}]
+        memmap.write(place / "store", pieces, {"domain": "clusters"})
+        joined.append((words, {"PWD": str(place)}))
+    data = ["--set", f"data={HERE / 'store'}", "--set", "width=4", "--batch-size", "2"]
+    ended = finish(start(["train", "clusters", "--output", str(folder / "differing"), *data], joined))
+    for code, _, said in ended:
+        assert code == 2, said
+        assert "The processes of a run need the same settings and data" in said
+        assert "Traceback" not in said
+    assert not (folder / "differing").exists()
 
 
 def test_alone_a_process_agrees_with_itself():

@@ -1,6 +1,7 @@
 """Run directories that somebody else made or damaged: `resume` ends in one sentence or as if undisturbed."""
 
 import json
+import os
 import shutil
 import sys
 
@@ -11,6 +12,7 @@ from benchmarks.hostile_runs import KINDS, make_outside, snapshot
 from wakesleep.cli import app as cli
 from wakesleep.data import memmap
 from wakesleep.running import run as runs
+from wakesleep.running.owner import LOCK, own
 
 TINY = ["--steps", "6", "--checkpoint-every", "2", "--batch-size", "2", "--memory-size", "2", "--proposals", "2"]
 
@@ -63,6 +65,17 @@ def test_a_hostile_run_directory_ends_in_a_sentence_or_as_if_undisturbed(whole, 
         assert len(sentence) < 1500
     else:
         assert runs.steps_saved(runs.open_run(tmp_path / "run")) == [2, 4, 6]
+
+
+def test_a_second_owner_of_a_run_gets_a_sentence_and_changes_nothing(whole, wakesleep, tmp_path):
+    shutil.copytree(whole, run := tmp_path / "run")
+    with own(run):
+        before = snapshot(run)
+        code, _, said = wakesleep("resume", run, "--steps", "8")
+        assert {k: v for k, v in snapshot(run).items() if k != LOCK} == {k: v for k, v in before.items() if k != LOCK}
+    assert code == 2
+    assert f"is in use by process {os.getpid()} on" in " ".join(said.split())
+    assert "Traceback" not in said
 
 
 def test_a_bad_byte_in_the_metrics_loses_no_later_line_and_no_bound(whole, wakesleep, tmp_path):
