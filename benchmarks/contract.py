@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-ROWS, ERRORS = 1_000_000, 50
+ROWS, ERRORS, DRAWN_ANEW = 1_000_000, 50, 10_000
 SPLITS: dict[str, tuple[int | str, ...]] = {"at random": (2, 3), "in order": ("first", "last")}
 STATUS, COUNTRIES = ("open", "shipped", "returned", "lost"), ("DE", "FR", "IT", "ES", "JP", "US", "CA", "SE")
 SPOILERS = {
@@ -142,14 +143,33 @@ def halves(path: Path, split: int | str) -> dict[str, float]:
 def alarms(folder: Path, splits: tuple[int | str, ...]) -> dict[str, Any]:
     """Averages over the tables, and over the splits: for the tables the form was settled on, the others, and all."""
     files = sorted(folder.glob("*.csv"))
-    groups = {"other tables": files[1::2], "tables settled on": files[::2], "all tables": files}
-    each = {(f, s): halves(f, s) for f in files for s in splits}
-    found: dict[str, Any] = {"splits": len(splits)}
+    each = {f.name: {str(s): halves(f, s) for s in splits} for f in files}
+    return summed(each)
+
+
+def summed(each: dict[str, dict[str, dict[str, float]]]) -> dict[str, Any]:
+    """The means by groups of tables, of what every split of every table gave, with intervals of found less stated."""
+    names = sorted(each)
+    groups = {"other tables": names[1::2], "tables settled on": names[::2], "all tables": names}
+    found: dict[str, Any] = {"splits": len(each[names[0]])}
     for group, members in groups.items():
-        some = [each[f, s] for f in members for s in splits]
+        some = [split for name in members for split in each[name].values()]
         found[group] = {k: round(sum(e[k] for e in some) / len(some), 4) for k in some[0]} | {"tables": len(members)}
-        print(splits, group, found[group], flush=True)
-    return found | {"each": {f"{f.name}, {s}": {k: round(v, 4) for k, v in e.items()} for (f, s), e in each.items()}}
+        for what in ("rows", "columns"):
+            more = [
+                statistics.mean(e[f"{what}_found"] - e[f"{what}_stated"] for e in each[n].values()) for n in members
+            ]
+            found[group][f"{what}_more_95"] = interval(more)
+        print(group, found[group], flush=True)
+    flat = {f"{n}, {s}": {k: round(v, 4) for k, v in e.items()} for n, of in each.items() for s, e in of.items()}
+    return found | {"each": flat}
+
+
+def interval(values: list[float]) -> list[float]:
+    """95 % of the means of the tables drawn anew."""
+    rng = random.Random(0)
+    means = sorted(statistics.mean(rng.choices(values, k=len(values))) for _ in range(DRAWN_ANEW))
+    return [round(means[int(q * DRAWN_ANEW)], 3) for q in (0.025, 0.975)]
 
 
 def main() -> None:

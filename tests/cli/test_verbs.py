@@ -103,7 +103,7 @@ def test_a_text_for_another_tool_does_not_steer_the_terminal(count, monkeypatch)
 
 
 def test_files_are_written(count, tmp_path):
-    count("banana", "--listing", str(tmp_path / "a"))
+    assert f"{tmp_path / 'a'} is written." in count("banana", "--listing", str(tmp_path / "a"))[2].replace("\n", "")
     assert (tmp_path / "a").read_text() == "listing"
 
 

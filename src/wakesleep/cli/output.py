@@ -64,7 +64,8 @@ def show_rows(rows: list[dict[str, Any]], title: str, as_json: bool) -> None:
 
 def show_table(title: str, columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Prints a table of words; nothing in them is read as markup."""
-    table = Table(title=escape(plain(title)), title_justify="left")
+    out.print(escape(plain(title)), style="italic", highlight=False)  # a title of Rich's is as narrow as its table
+    table = Table()
     for column in columns:
         table.add_column(escape(plain(column)), overflow="fold")
     for row in rows:

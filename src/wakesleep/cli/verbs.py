@@ -71,10 +71,10 @@ def _call(command: "Command") -> Any:
             for name, path in paths.items():
                 if path is not None:
                     found.write(name, path)
-        for note in found.notes():
+        for note in [*found.notes(), *(f"{path} is written." for path in paths.values() if path is not None)]:
             screen.tell(note)
         if found.text() and not as_json and not any(paths.values()):
-            screen.show_export(found.text())
+            screen.show_export(found.text().removesuffix("\n"))
         else:
             show(found, most, None, as_json)
         if found.code():

@@ -100,6 +100,36 @@ def test_missing_new_renamed_and_repeated_columns_are_told(contract, tmp_path):
     assert ("day", "two columns have this name") in said
     assert ("extra", "the column is new") in said
     assert verdict.code() == 1
+    assert verdict.summary.startswith("0 of 2 rows have an alarm, and 3 columns as a whole (false alarms to expect:")
+
+
+def test_a_repeated_name_is_not_taken_for_a_column_that_is_missing():
+    made = Contract({"id": Rule(), "email": Rule(pattern="[0-9a-z@.]{1,18}"), "kind": Rule(one_of=("a", "b"))})
+    verdict = check(made, pl.DataFrame({"id": ["1"], "id_2": ["2"], "sort": ["a"]}))
+    said = {(f.column, f.why) for f in verdict.faults}
+    assert said == {
+        ("id", "two columns have this name"), ("email", "the column is missing"), ("kind", "the column is missing"),
+        ("sort", "the column is new"),
+    }  # fmt: skip
+    many = check(made, {"id": ["1"] * 5, "email": ["a@b"] * 5, "sort": ["a"] * 5})
+    assert [f.why for f in many.faults] == ["the column is missing; it may now be called 'sort'"]
+
+
+def test_a_table_without_rows_fits_and_says_that_it_has_none():
+    verdict = check(Contract({"a": Rule(pattern="x", nulls=0.0)}), {"a": []})
+    assert (verdict.code(), verdict.summary) == (0, "The columns fit; the table has no rows.")
+
+
+def test_the_alarms_to_expect_are_told_with_two_figures():
+    stated = {"in_order": Expected(1.0, 1.0), "at_random": Expected(0.0449, 0.2)}
+    verdict = check(Contract({"a": Rule(pattern="x")}, **stated), {"a": ["x", "y"]})
+    said = "(false alarms to expect: 4.5% of rows like these, 100% of rows that follow in order)."
+    assert verdict.summary == "1 of 2 rows have an alarm " + said
+
+
+def test_a_long_pattern_is_expected_in_words_first():
+    long = Rule(pattern="|".join(f"K{n}" for n in range(100)), says="a code")
+    assert long.expected.startswith("a code: K0|K1") and Rule(pattern="K1", says="a code").expected == "K1"
 
 
 def test_new_columns_may_be_allowed():

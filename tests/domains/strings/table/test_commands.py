@@ -78,6 +78,10 @@ def test_drift_is_told_by_column(tmp_path):
     assert ("color", "the column came") in what
     assert [c for c in what if c[0] == "customer"]
     assert compare(frame, frame).changes == ()
+    with pytest.raises(Refusal, match="new table has no rows"):
+        compare(frame, frame.head(0))
+    stray = frame.with_columns(pl.when(pl.arange(40) % 9 == 0).then(pl.lit("a\tb")).otherwise("status").alias("status"))
+    assert [c.new.count("`a\\tb`") for c in compare(frame, stray).changes] == [1]
 
 
 def frames():

@@ -17,6 +17,8 @@ from wakesleep.errors import Refusal
 
 MOST_VALUES_LISTED = 1000
 """Different values of one column that are listed; all are counted."""
+FEWEST_COMPARED = 5
+"""Values by which alone a column is taken for one that is missing."""
 MOST_FITTED_KEPT = 50_000
 """Values of one column that fitted and are not looked at again."""
 VALUES_COMPARED, ALIKE_NAMES, ALIKE_VALUES = 500, 0.75, 0.95
@@ -153,20 +155,23 @@ def _repeated(state: Judged, source: Any) -> list[tuple[str | None, list[int]]]:
 def _column_faults(contract: Contract, seen: dict[str, list[str | None]]) -> list[Fault]:
     """Returns what is wrong with the names of the columns: missing, renamed, repeated, new."""
     missing = [name for name in contract.columns if name not in seen]
-    new = [name for name in seen if name not in contract.columns]
-    found = []
+    repeated = {name: base for name in seen if name not in contract.columns and (base := _base(name)) in seen}
+    new = [name for name in seen if name not in contract.columns and name not in repeated]
+    found = [Fault(base, "two columns have this name", "each name once") for base in repeated.values()]
     for name in missing:
         other = _renamed(name, contract.columns[name], {n: seen[n] for n in new})
         new = [n for n in new if n != other]
         why = "the column is missing" + (f"; it may now be called {other!r}" if other else "")
         found.append(Fault(name, why, f"a column {name!r}"))
-    for name in new:
-        base = re.sub(r"(?: \([0-9]+\)|_[0-9]+)$", "", name)  # as the reader numbers repeated names
-        if base != name and base in seen:
-            found.append(Fault(base, "two columns have this name", "each name once"))
-        elif not contract.new_columns:
-            found.append(Fault(name, "the column is new", "the columns of the contract"))
+    if not contract.new_columns:
+        found += [Fault(name, "the column is new", "the columns of the contract") for name in new]
     return found
+
+
+def _base(name: str) -> str:
+    """Returns the name that the reader numbered since it repeats; nothing where it is no such."""
+    base = re.sub(r"(?: \([0-9]+\)|_[0-9]+)$", "", name)
+    return base if base != name else ""
 
 
 def _renamed(name: str, rule: Rule, new: dict[str, list[str | None]]) -> str:
@@ -179,8 +184,11 @@ def _renamed(name: str, rule: Rule, new: dict[str, list[str | None]]) -> str:
         good = rule.matches(new[other])
         return sum(good) / len(good) if good else 0.0
 
-    narrow = rule.one_of is not None or bool(rule.pattern or rule.form)
-    alike = [n for n in new if fits(n) >= ALIKE_VALUES and (narrow or likeness(n) >= ALIKE_NAMES)]
+    def enough(other: str) -> bool:
+        narrow = rule.one_of is not None or bool(rule.pattern or rule.form)
+        return (narrow and len(new[other]) >= FEWEST_COMPARED) or likeness(other) >= ALIKE_NAMES
+
+    alike = [n for n in new if fits(n) >= ALIKE_VALUES and enough(n)]
     return max(alike, key=likeness, default="")
 
 

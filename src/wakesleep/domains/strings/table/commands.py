@@ -71,7 +71,7 @@ class Drafted(Explanation):
         ]
         title = self.contract.table
         if expected := self.contract.expected_rows:
-            title += f": alarms expected in {expected}"
+            title += f": false alarms to expect: {expected}"
         return [Shown(title, ("column", "type", "nulls", "unique", "asked for", "alarms"), shown)]
 
     def text(self) -> str:
@@ -97,8 +97,8 @@ class Exported(Explanation):
         return [{"form": self.form, "text": self.body}]
 
     def table(self, most: int = 5, width: int = 80) -> list[Shown]:
-        """Returns the lines of the export."""
-        return [Shown(self.form, ("text",), [(line,) for line in self.body.splitlines()])]
+        """Returns nothing: an export is a text, which is printed or written."""
+        return []
 
     def text(self) -> str:
         """Returns the export."""

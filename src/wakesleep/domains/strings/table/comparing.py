@@ -14,6 +14,7 @@ from wakesleep.domains.strings.table.drafting import ladder_of
 from wakesleep.domains.strings.table.rules import Rule
 from wakesleep.domains.strings.table.trials import MOST_ALARMS, ONE_ALARM, WIDEST
 from wakesleep.domains.strings.table.verdict import cut, escaped, visible
+from wakesleep.errors import Refusal
 
 MOST_NAMED = 5
 NULL_DEVIATIONS_COMPARED = 5.0
@@ -47,16 +48,21 @@ class Compared(Explanation):
     def table(self, most: int = 5, width: int = 80) -> list[Shown]:
         """Returns the changes."""
         changed = len({c.column for c in self.changes})
-        title = f"{changed} of {self.columns} columns changed"
+        title = f"{changed} of {self.columns} columns changed."
         shown: list[tuple[str, ...]] = [
             (cut(visible(c.column)), c.what, cut(c.old, 80), cut(c.new, 80)) for c in self.changes
         ]
-        return [Shown(title, ("column", "what changed", "old", "new"), shown or [("none", "", "", "")])]
+        if not shown:
+            return [Shown(title, ("changed",), [("nothing",)])]
+        return [Shown(title, ("column", "what changed", "old", "new"), shown)]
 
 
 def compare(old: Any, new: Any, report: Report = lambda _: None) -> Compared:
     """Compares two tables by a sample of the rows of each."""
     tables = read_table(old, rows="sample"), read_table(new, rows="sample")
+    for which, table in zip(("old", "new"), tables, strict=True):
+        if not table.rows:
+            raise Refusal(f"The {which} table has no rows, so nothing can be compared.")
     names = list(dict.fromkeys(tables[0].names + tables[1].names))
     changes: list[Change] = []
     for i, name in enumerate(names):
@@ -86,7 +92,7 @@ def _changes(name: str, tables: tuple[Table, Table]) -> list[Change]:
     if sum(news.values()) <= few:
         return changes
     what = "range" if rules[0].numeric else "values" if rules[0].one_of is not None else "pattern"
-    named = ", ".join(repr(escaped(v)) for v, _ in news.most_common(MOST_NAMED))
+    named = ", ".join(f"`{cut(escaped(v))}`" for v, _ in news.most_common(MOST_NAMED))
     more = f" and {len(news) - MOST_NAMED} more" if len(news) > MOST_NAMED else ""
     now = f"; now {visible(rules[1].expected)}" if rules[1].expected != rules[0].expected else ""
     share = sum(news.values()) / len(columns[1].present)

@@ -71,7 +71,8 @@ class Contract:
     def expected_rows(self) -> str:
         """Returns the share of rows with alarms to expect, in words; nothing where the file does not state it."""
         stated = ((self.at_random, "of rows like these"), (self.in_order, "of rows that follow in order"))
-        return ", ".join(f"{expected.rows:.2%} {which}" for expected, which in stated if expected is not None)
+        given = [(expected.rows, which) for expected, which in stated if expected is not None]
+        return ", ".join(f"{_figure(100 * share):g}% {which}" for share, which in given)
 
     def _comment(self) -> str:
         lines = [

@@ -15,6 +15,8 @@ TYPES = ("text", "category", "boolean", "integer", "number", "date")
 NUMBER_REGEX = r"[+\-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+\-]?[0-9]+)?"
 INTEGER = r"[+\-]?[0-9]+(?:\.0*)?"
 MOST_NAMED = 5
+LONGEST_PATTERN_ALONE = 60
+"""Characters of a pattern before which it is told what it says."""
 SAFE_DAY = 28
 """Every month has it."""
 
@@ -154,7 +156,10 @@ class Rule:
         if self.numeric:
             return _kind(self) + _between(self.low, self.high)
         if self.pattern:
-            return self.pattern + (f" with right check digits ({self.check_digits})" if self.check_digits else "")
+            says = f"{self.says}: " * (bool(self.says) and len(self.pattern) > LONGEST_PATTERN_ALONE)
+            return (
+                says + self.pattern + (f" with right check digits ({self.check_digits})" if self.check_digits else "")
+            )
         if self.form:
             return _kind(self)
         return "any text" if self.longest is None else f"at most {self.longest:,} characters"

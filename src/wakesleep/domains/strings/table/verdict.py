@@ -90,11 +90,12 @@ class Verdict(Explanation):
     def summary(self) -> str:
         """Returns the sum in one line."""
         if not self.faults:
-            return f"All {self.height:,} rows fit."
+            return f"All {self.height:,} rows fit." if self.height else "The columns fit; the table has no rows."
         said = f"{self.alarms:,} of {self.height:,} rows have an alarm"
-        if self.expected_words:
-            said += f" (expected: {self.expected_words})"
-        return said + ("." if self.code() else "; all of it is tolerated.")
+        if whole := len({f.column for f in self.faults if not f.count}):
+            said += f", and {whole:,} column{'s' * (whole > 1)} as a whole"
+        said += "; all of it is tolerated" * (not self.code())
+        return said + (f" (false alarms to expect: {self.expected_words})." if self.expected_words else ".")
 
 
 def _line(fault: Fault) -> tuple[str, ...]:
