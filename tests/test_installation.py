@@ -2,6 +2,7 @@
 
 import ast
 import importlib.metadata
+import json
 import os
 import re
 import subprocess
@@ -50,6 +51,13 @@ def imported(path):
             yield node.module.partition(".")[0]
         elif isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
+
+
+def test_the_size_that_is_stated_is_the_one_that_was_measured():
+    rows = json.loads((ROOT / "results" / "benchmark-installation.json").read_text())["rows"]
+    (plain,) = [row for row in rows if row["extra"] == "none"]
+    said = f"{plain['packages']} packages, {plain['megabytes']} MB"
+    assert said in (ROOT / "README.md").read_text() and said in (ROOT / "pyproject.toml").read_text()
 
 
 def test_every_import_is_a_dependency_or_of_an_extra():
