@@ -5,6 +5,7 @@ import gzip
 import io
 import sys
 import zipfile
+from collections import Counter
 
 import polars as pl
 import pytest
@@ -142,6 +143,25 @@ def test_json_lines_keep_the_spelling_of_numbers_and_may_gain_columns(tmp_path):
             ("c", [None, None, '[1, {"d": 2}]', None]),
         ]
         assert columns(path, "sample") == columns(path)
+
+
+def test_names_of_json_lines_stay_as_they_were_given(tmp_path):
+    path = write(tmp_path / "t.jsonl", '{"a": 1, "a ": 2}\n{"a_2": 3, "": 4, " a": 5}\n{"column 4": 6}\n')
+    assert read_table(path, rows="all").names == ["a", "a_2", "a_2_2", "column 4", "a_3", "column 4_2"]
+
+
+def test_reading_json_lines_of_many_names_is_linear_in_them(tmp_path):
+    def calls(count):
+        """How many functions are called to read that many names, one more on each line."""
+        path, seen = write(tmp_path / f"{count}.jsonl", "".join(f'{{"k{i}": 1}}\n' for i in range(count))), Counter()
+        sys.setprofile(lambda frame, event, what: seen.update([event]))
+        try:
+            read_table(path, rows="all")
+        finally:
+            sys.setprofile(None)
+        return seen.total()
+
+    assert calls(800) < 3 * calls(400)
 
 
 def test_archives_of_one_table(tmp_path):

@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from wakesleep.errors import quoted
+
 NUMERAL = re.compile(r"[+-]?([0-9]+([.,][0-9]+)*|[.,][0-9]+)([eE][+-]?[0-9]+)?%?")
 HEADER_ROWS = 200
 """So many rows are looked at to tell a header from values."""
@@ -74,11 +76,17 @@ def column_names(cells: Sequence[str]) -> tuple[list[str], list[str]]:
         times[name] += 1
         if times[name] > 1:
             repeated.append(name)
-            while (new := f"{name}_{times[name]}") in taken:
-                times[name] += 1
-            taken.add(new)
-            names[i] = new
+            names[i] = numbered(name, taken, times)
     notes = [f"{empty} columns have no name and are called by their place"] if empty else []
     if repeated:
-        notes.append(f"the name {repeated[0]!r} is repeated; such columns are called {repeated[0]}_2 and so on")
+        notes.append(f"the name {quoted(repeated[0])} is repeated; such columns have _2 and so on behind it")
     return names, notes
+
+
+def numbered(name: str, taken: set[str], times: Counter[str]) -> str:
+    """Returns the name with a number behind it that is not taken, and takes it; `times` counts how often it came."""
+    times[name] = max(times[name], 2)
+    while (new := f"{name}_{times[name]}") in taken:
+        times[name] += 1
+    taken.add(new)
+    return new

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wakesleep.data import limits
-from wakesleep.data.headers import column_names
+from wakesleep.data.headers import numbered
 from wakesleep.data.sources import RowSource
 from wakesleep.errors import Refusal
 
@@ -29,6 +29,8 @@ class TextSource(RowSource):
             super().__init__(title, self._cells(_delimiter(file, name)), header)
         elif kind == "json lines":
             self._keys: dict[str, int] = {}
+            self._taken: set[str] = set()
+            self._times: Counter[str] = Counter()
             super().__init__(title, self._objects(), header, names=[])
             self.header = "the names are the keys of the objects"
         else:
@@ -94,11 +96,19 @@ class TextSource(RowSource):
             if key not in self._keys:
                 self.require_width(len(self.names) + 1)
                 self._keys[key] = len(self.names)
-                self.names[:] = column_names([*self._keys])[0]
+                self.names.append(self._name(key))
         row = [""] * len(self.names)
         for key, value in found.items():
             row[self._keys[key]] = _json_text(value, spelled[key])
         return row
+
+    def _name(self, key: str) -> str:
+        """Returns a name that no column has, the key where that is one; the names before it stay as they are."""
+        name = key.strip() or f"column {len(self.names) + 1}"
+        if name in self._taken:
+            return numbered(name, self._taken, self._times)
+        self._taken.add(name)
+        return name
 
 
 def _json_text(value: Any, spelled: Any) -> str:
