@@ -126,6 +126,19 @@ def test_known_programs_are_summed_exactly_and_a_fresh_memory_is_a_bound(toy):
     np.testing.assert_allclose(exact.error, 0.0, atol=1e-6)
 
 
+def test_samples_do_not_repeat_the_search_that_had_the_same_key(toy):
+    """Else the mean over keys would not be p(x): what is sampled would be what made the search keep a program."""
+    model, data = toy
+    made = []
+    for seed in range(150):
+        key = jax.random.key(seed)
+        known = evaluate.remember(key, model, data, memory_size=1, proposals=10, wakes=2)
+        made.append(evaluate.importance(key, model, data, samples=20, chunk=10, known=known).log_p)
+    sums, truth = np.exp(made), np.exp(np.asarray(evaluate.exact(model, ALL_PROGRAMS, data)))
+    error = sums.std(axis=0) / np.sqrt(len(sums))
+    assert np.all(np.abs(sums.mean(axis=0) - truth) < 4 * error + 1e-6)
+
+
 def missing_mass(model):
     """Recognition that almost never proposes the programs 1 to 4."""
     lone = jnp.where(jnp.arange(PROGRAMS) == 0, 0.0, -6.0)[None].repeat(SYMBOLS, 0)

@@ -25,6 +25,9 @@ LEAST_EFFECTIVE, MOST_PARETO_K = 10.0, 0.7
 NEGLIGIBLE_SHARE = 0.01
 """Diagnostics count only where more than this share of an estimate comes from samples."""
 LEAST_TAIL = 5
+SAMPLING = 2**31
+"""Folded into the key, so that nothing is sampled as in a search with the same key: what it found would be drawn
+again and left out, and the estimate would be too low."""
 
 
 class Bound(NamedTuple):
@@ -78,6 +81,7 @@ def importance(
     require_at_least("chunk", chunk, 1)
     memory = _known(key, model, data, known)
     tail = min(samples // 5, math.ceil(3 * math.sqrt(samples)))
+    key = jax.random.fold_in(key, SAMPLING)
     found = [
         _sums(jax.random.fold_in(key, i), model, batch, _rows(memory, batch), samples, min(chunk, samples), tail)
         for i, batch in enumerate(parts(data))
