@@ -1,5 +1,6 @@
 """The verbs of tables, the report, frames of every library, and the page of a data engineer's first minutes."""
 
+import io
 import json
 import os
 import re
@@ -63,6 +64,25 @@ def test_what_is_neither_contract_nor_explanation_is_refused(tmp_path):
         path.write_text(text)
         with pytest.raises(Refusal, match=why):
             run("check", path, EXAMPLE)
+
+
+def test_a_saved_explanation_counts_rows_once_and_says_what_was_before(tmp_path):
+    saved, table = tmp_path / "saved.json", tmp_path / "new.csv"
+    saved.write_text(json.dumps(wakesleep.explain_table(EXAMPLE, effort="quick").rows()))
+    lines = EXAMPLE.read_text().splitlines()
+    good = [line for i, line in enumerate(lines) if i not in (6, 10, 22, 31)]
+    table.write_text("\n".join([*good, good[1].replace("ORD-", "ORDER ").replace("K", "kk")]) + "\n")
+    verdict = run("check", saved, table)
+    assert (verdict.code(), verdict.height, verdict.alarms) == (1, 37, 1)
+    assert {f.column: f.expected for f in verdict.faults}["order"] == "`ORD-` then 5 digits"
+    table.write_text("\n".join(good) + "\n")
+    assert run("check", saved, table).summary == "All 36 rows fit."
+
+
+def test_lines_are_not_taken_for_a_table_of_several_columns(contract, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO(EXAMPLE.read_text()))
+    with pytest.raises(Refusal, match="Standard input is read as lines"):
+        run("check", contract, "-")
 
 
 def test_drift_is_told_by_column(tmp_path):

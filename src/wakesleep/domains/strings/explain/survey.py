@@ -137,21 +137,30 @@ class Survey(Explanation):
 
         With a share, about that much of true values is accepted; without, `accepts` judges as usual.
         """
+        return self.judged(path, share, report)[0]
+
+    def judged(self, path: str, share: float | None = None, report: Report = lambda _: None) -> tuple[Rows, int, int]:
+        """Returns what `check` does, how many rows there are, and how many have a value that is not accepted."""
+        height = alarms = 0
         saved = {name: found for name, found in self.columns.items() if found is not None}
         counts: dict[tuple[str, str | None], list[int]] = {}
         seen: set[str] = set()
         for columns in stream_columns(path):
             seen |= {c.name for c in columns}
+            flagged: set[int] = set()
             for column in columns:
                 if column.name in saved:
-                    _judge(column, saved[column.name], share, counts)
-            report(Standing(columns[0].rows if columns else 0, 0, "rows"))
+                    flagged |= _judge(column, saved[column.name], share, counts)
+                height = column.rows
+            alarms += len(flagged)
+            report(Standing(height, 0, "rows"))
         if missing := [name for name in saved if name not in seen]:
             raise Refusal(f"The table lacks the column {missing[0]!r}, for which there are patterns.")
-        return [
+        found = [
             {"column": name, "value": value, "rows": rows[0], "first": rows[1:], "why": _why(saved[name], value)}
             for (name, value), rows in counts.items()
         ]
+        return found, height, alarms
 
 
 def _pattern_row(p: Pattern) -> dict[str, Any]:
@@ -168,14 +177,16 @@ def _pattern_row(p: Pattern) -> dict[str, Any]:
 
 def _judge(
     column: Column, known: Explained, share: float | None, counts: dict[tuple[str, str | None], list[int]]
-) -> None:
-    """Adds the values of a stretch that are not accepted: how many rows have each, and the first of these."""
+) -> set[int]:
+    """Adds the values of a stretch that are not accepted, with the first of their rows; returns all these rows."""
     values = list(dict.fromkeys(column.values))
     refused = {v for v, good in zip(values, known.accepts(values, share or "usual"), strict=True) if not good}
     if not refused:
-        return
+        return set()
+    flagged = set()
     for number, value in zip(column.numbers, column.values, strict=True):
         if value in refused:
+            flagged.add(number)
             rows = counts.setdefault((column.name, value), [0])
             rows[0] += 1
             if len(rows) <= OUTLIER_ROWS_NAMED:
@@ -185,6 +196,7 @@ def _judge(
             f"More than {MOST_VIOLATIONS} different values do not fit, {column.name!r} being the last column looked "
             "at: the table is of another kind than the one that was explained."
         )
+    return flagged
 
 
 def _why(known: Explained, value: str | None) -> str:

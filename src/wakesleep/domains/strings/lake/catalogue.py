@@ -48,7 +48,7 @@ class Summary(Explanation):
         times = [self.columns_a_second, self.seconds, self.cpu_seconds]
         shown = [Table(self.output, header, [(*(f"{c:,}" for c in counts), *(f"{t:,.1f}" for t in times))])]
         if self.failures:
-            title = f"{min(most, self.failed):,} of {self.failed:,} files and columns that could not be described"
+            title = f"{self.failed:,} could not be described" + f"; the first {most:,}" * (self.failed > most)
             shown.append(Table(title, ("file", "why"), list(self.failures[:most])))
         return shown
 

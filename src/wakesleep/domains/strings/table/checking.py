@@ -114,6 +114,8 @@ def check(contract: Contract, source: Any, report: Report = lambda _: None) -> V
         report(Standing(height, 0, "rows"))
     if not seen:
         raise Refusal("The table has no columns, so nothing can be checked.")
+    if str(source) == STANDARD_INPUT and not seen.keys() & states.keys():
+        raise Refusal("Standard input is read as lines of one column, `lines`, which the contract lacks: name a file.")
     faults = _column_faults(contract, seen)
     for name, state in states.items():
         if name in seen:

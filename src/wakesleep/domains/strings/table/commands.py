@@ -164,9 +164,11 @@ def _check_saved(rows: Rows, source: str, share: float | None, report: Report) -
     from wakesleep.domains.strings.explain.survey import restore
     from wakesleep.domains.strings.table.verdict import Fault, Verdict
 
-    found = restore(rows).check(source, share, report)
-    faults = tuple(Fault(f["column"], f["why"], "a value as before", f["value"], f["rows"], f["first"]) for f in found)
-    return Verdict(faults, max([0, *(n for f in found for n in f["first"])]), sum(f["rows"] for f in found))
+    saved = restore(rows)
+    found, height, alarms = saved.judged(source, share, report)
+    before = {name: explained.patterns[0].description for name, explained in saved.columns.items() if explained}
+    faults = tuple(Fault(f["column"], f["why"], before[f["column"]], f["value"], f["rows"], f["first"]) for f in found)
+    return Verdict(faults, height, alarms)
 
 
 def compare(words: Sequence[str], options: NoOptions, report: Report) -> Explanation:

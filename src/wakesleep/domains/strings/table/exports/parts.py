@@ -1,10 +1,15 @@
 """What exports share: the pattern of a rule with its nulls, and what a tool is not told."""
 
+import re
+
 from wakesleep.domains.strings.columns.characters import escape
 from wakesleep.domains.strings.table.backtracking import is_slow
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.rules import INTEGER, NUMBER_REGEX, Rule, date_pattern
 from wakesleep.domains.strings.table.verdict import visible
+
+ENDINGS_OF_TABLES = re.compile(r"(?:\.(?:csv|tsv|tab|parquet|pq|jsonl|ndjson|xls[xmb]?|ods|gz|zip))+$", re.IGNORECASE)
+"""Ends of the names of files that are tables."""
 
 
 def main_pattern(rule: Rule) -> str:
@@ -60,6 +65,11 @@ def note_backtracking(rule: Rule, *known: str) -> str:
     """Returns the note for a tool whose regexes backtrack: also whether this one may take long."""
     slow = rule.one_of is None and not rule.numeric and is_slow(text_pattern(rule))
     return " ".join(filter(None, (note(rule, *known), SLOW * slow)))
+
+
+def table_name(contract: Contract) -> str:
+    """Returns the name of the table: that of its file, without what its kind is told by."""
+    return ENDINGS_OF_TABLES.sub("", contract.table) or "table"
 
 
 def one_line(text: str) -> str:

@@ -7,7 +7,7 @@ import yaml
 
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.dialects import ends_in_newline, whole
-from wakesleep.domains.strings.table.exports.parts import about, listed, note_backtracking, text_pattern
+from wakesleep.domains.strings.table.exports.parts import about, listed, note_backtracking, table_name, text_pattern
 from wakesleep.domains.strings.table.rules import Rule
 
 NEWLINE_AT_END = "\\n$"
@@ -80,7 +80,7 @@ def frictionless(contract: Contract) -> str:
 
 def odcs(contract: Contract) -> str:
     """Returns a contract of the Open Data Contract Standard, version 3; ECMAScript and RE2 read its patterns alike."""
-    table = contract.table or "table"
+    table = table_name(contract)
     found = {
         "apiVersion": "v3.0.2",
         "kind": "DataContract",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.dialects import whole
-from wakesleep.domains.strings.table.exports.parts import about, listed, note, text_pattern
+from wakesleep.domains.strings.table.exports.parts import about, listed, note, table_name, text_pattern
 from wakesleep.domains.strings.table.rules import Rule
 
 SQL_TYPES = {"integer": "BIGINT", "number": "DOUBLE PRECISION"}
@@ -56,7 +56,7 @@ def _create(contract: Contract, matches: Callable[[str, str], str]) -> str:
         words += [f"CHECK ({asked})"] if asked else []
         said = note(rule, "range", "longest", "unique")
         parts.append(("    " + _comment(said) + "\n" if said else "") + "    " + " ".join(words))
-    return "\n".join([*lines, f"CREATE TABLE {_name(contract.table or 'table')} (", ",\n".join(parts), ");"])
+    return "\n".join([*lines, f"CREATE TABLE {_name(table_name(contract))} (", ",\n".join(parts), ");"])
 
 
 def postgres(contract: Contract) -> str:
