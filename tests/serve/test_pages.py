@@ -143,6 +143,12 @@ def test_a_malformed_file_gives_one_sentence(client, number):
     assert client.get(f"/{TOKEN}/").status_code == 200
 
 
+@pytest.mark.parametrize("name", ["..", ".", "a/..", "\U0001f600" * 120 + ".csv", "\ud800.csv", " ", "...", "a\n\x1b"])
+def test_a_file_of_any_name_is_kept(client, name):
+    word = upload(client, b"a\n1\n", name.encode("utf-8", "surrogatepass"))
+    assert events(client.get(f"/{TOKEN}/table/stream/columns?file={word}").text)[-1][0] == "end"
+
+
 BAD = [{}, {"values": " \n "}, *({"values": "a", "generality": word} for word in ("x", "99", "nan"))]
 
 

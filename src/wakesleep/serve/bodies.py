@@ -16,7 +16,7 @@ FORM_BYTES = 4 << 20
 UPLOAD_BYTES = 64 << 20
 MOST_FORM_FIELDS = 10_000
 PATIENCE_SECONDS = 20
-LONGEST_NAME = 120
+LONGEST_NAME_BYTES = 120
 
 
 class TooLarge(Refusal):
@@ -42,10 +42,8 @@ async def fields(request: Request) -> dict[str, list[str]]:
 
 async def upload(request: Request, shelf: Shelf) -> str:
     """Writes the body to a file of the shelf, and returns its word there."""
-    name = PurePath(request.query_params.get("name", "").replace("\\", "/")).name[-LONGEST_NAME:]
-    name = "".join(c for c in name if c.isprintable() and c != "/") or "file"
     folder = shelf.folder / secrets.token_hex(8)
-    path = folder / name
+    path = folder / _plain_name(request.query_params.get("name", ""))
     folder.mkdir()
     try:
         async with await anyio.open_file(path, "wb") as file:
@@ -53,8 +51,16 @@ async def upload(request: Request, shelf: Shelf) -> str:
                 await file.write(piece)
     except BaseException:
         path.unlink(missing_ok=True)
+        folder.rmdir()
         raise
-    return shelf.keep(Upload(name, path))
+    return shelf.keep(Upload(path.name, path))
+
+
+def _plain_name(given: str) -> str:
+    """Returns the end of a name as every file system takes it; the name of a folder is none."""
+    name = "".join(c for c in PurePath(given.replace("\\", "/")).name if c.isprintable())
+    short = name.encode("utf-8", "replace")[-LONGEST_NAME_BYTES:].decode("utf-8", "ignore")
+    return short if short.strip(".") else "file"
 
 
 async def _pieces(request: Request, most: int, what: str) -> AsyncIterator[bytes]:
