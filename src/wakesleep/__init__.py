@@ -48,6 +48,7 @@ _HOMES = {
     "Explanation": "domains.contract",
     "explain_strings": "domains.strings.explain",
     "explain_table": "domains.strings.explain",
+    "read_contract": "domains.strings.table.contract",
     "explain_series": "domains.timeseries.explain",
     "read_series": "domains.timeseries.reading.tables",
     "forecast_frame": "domains.timeseries.forecasting.nixtla",

@@ -66,6 +66,13 @@ def test_what_is_neither_contract_nor_explanation_is_refused(tmp_path):
             run("check", path, EXAMPLE)
 
 
+def test_a_contract_is_read_and_checked_from_python(contract):
+    read = wakesleep.read_contract(str(contract))
+    verdict = read.check(pl.read_csv(EXAMPLE, infer_schema=False))
+    assert (verdict.fits, verdict.rows()) == (False, run("check", contract, EXAMPLE).rows())
+    assert [f.rows for f in verdict.faults if f.column == "order"] == [[10]]
+
+
 def test_a_saved_explanation_counts_rows_once_and_says_what_was_before(tmp_path):
     saved, table = tmp_path / "saved.json", tmp_path / "new.csv"
     saved.write_text(json.dumps(wakesleep.explain_table(EXAMPLE, effort="quick").rows()))

@@ -1,5 +1,8 @@
 """What exports say beside their patterns: names, what differs, and no name that becomes code."""
 
+import json
+
+import polars as pl
 import pytest
 
 from tests.domains.strings.table.values import contract
@@ -13,6 +16,27 @@ def test_the_table_is_named_after_its_file():
     for form in ("sql-postgres", "sql-duckdb"):
         assert 'CREATE TABLE "orders.2024" (' in exported(made, form)
     assert "name: orders.2024\n" in exported(made, "odcs")
+
+
+FLAG = Contract({"flag": Rule(type="boolean", one_of=("false", "true"), nulls=0.1)}, "things")
+
+
+def test_truth_values_fit_as_such_and_as_texts():
+    jsonschema = pytest.importorskip("jsonschema")
+    pandera = pytest.importorskip("pandera", reason="pandera is not installed")
+    pandas = pytest.importorskip("pandas")
+    validator = jsonschema.Draft202012Validator(json.loads(exported(FLAG, "json-schema")))
+    valid = [validator.is_valid({"flag": v}) for v in (True, "True", None, "yes", 1)]
+    assert valid == [True, True, True, False, False]
+    suite = json.loads(exported(FLAG, "great-expectations"))["expectations"]
+    assert suite[-1]["kwargs"]["value_set"][-2:] == [False, True]
+    for form, frame in (("pandera", pandas.DataFrame), ("pandera-polars", pl.DataFrame)):
+        space: dict = {}
+        exec(exported(FLAG, form), space)
+        for good in ([True, False, None], ["true", "FALSE", None]):
+            space["schema"].validate(frame({"flag": good}))
+        with pytest.raises(pandera.errors.SchemaError):
+            space["schema"].validate(frame({"flag": ["true", "yes"]}))
 
 
 def test_every_export_says_how_the_full_judgement_differs():

@@ -4,12 +4,15 @@ import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from wakesleep.domains.strings.table.rules import Rule
 from wakesleep.errors import Refusal
+
+if TYPE_CHECKING:
+    from wakesleep.domains.strings.table.verdict import Verdict
 
 FORMAT = "contract 1"
 LARGEST_BYTES = 5_000_000
@@ -62,6 +65,12 @@ class Contract:
         head["new columns"] = "allowed" if self.new_columns else "refused"
         head["columns"] = {name: _as_words(rule) for name, rule in self.columns.items()}
         return self._comment() + yaml.dump(head, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=WIDTH)
+
+    def check(self, source: Any) -> "Verdict":
+        """Judges every row of a table: a data frame or relation of any library, a dict, or a file's path."""
+        from wakesleep.domains.strings.table.checking import check
+
+        return check(self, source)
 
     def words(self, name: str) -> dict[str, Any]:
         """Returns what is asked of a column, in the words of the file."""
@@ -142,8 +151,9 @@ class _Loader(yaml.BaseLoader):
 _Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node, deep=True))
 
 
-def read_contract(path: Path) -> Contract:
+def read_contract(path: Path | str) -> Contract:
     """Reads a contract, or refuses it in one sentence."""
+    path = Path(path)
     try:
         if path.stat().st_size > LARGEST_BYTES:
             raise Refusal(f"it has more than {LARGEST_BYTES:,} bytes")

@@ -55,6 +55,11 @@ class Verdict(Explanation):
     expected_words: str = ""
     """What is said of it, and of rows drawn at random."""
 
+    @property
+    def fits(self) -> bool:
+        """Whether all fits, but for what is tolerated."""
+        return not self.code()
+
     def code(self) -> int:
         """Returns 1 where something does not fit that is not tolerated."""
         return int(any(not f.tolerated for f in self.faults))
@@ -63,7 +68,7 @@ class Verdict(Explanation):
         """Returns one object: whether the table fits, how many rows do not, and every fault that is listed."""
         return [
             {
-                "fits": not self.code(),
+                "fits": self.fits,
                 "rows": self.height,
                 "alarms": self.alarms,
                 "expected_alarms": self.expected_alarms,

@@ -5,7 +5,7 @@ from typing import Any
 
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.dialects import ends_in_newline, whole
-from wakesleep.domains.strings.table.exports.parts import about, listed, note, note_backtracking, text_pattern
+from wakesleep.domains.strings.table.exports.parts import about, listed, note, note_backtracking, text_pattern, truths
 from wakesleep.domains.strings.table.rules import Rule
 
 NEWLINE_AT_END = r"\n$"
@@ -14,7 +14,10 @@ PANDAS_HEAD = """import pandera.pandas as pa
 # Where pandas holds texts in Python objects, `$` also stands before a newline at the end.
 no_newline_at_end = pa.Check(lambda texts: texts.str.endswith("\\n") == False, name="no newline at the end")
 """
-POLARS_HEAD = "import pandera.polars as pa\n"
+POLARS_HEAD = "import pandera.polars as pa\nimport polars as pl\n"
+PANDAS_SPELLED = "pa.Check(lambda column: column.astype(str).isin({}))"
+POLARS_SPELLED = "pa.Check(lambda data: data.lazyframe.select(pl.col(data.key).cast(pl.String).is_in({})))"
+"""Checks of truth values, which frames hold as such or as texts."""
 
 
 def pandera(contract: Contract) -> str:
@@ -32,7 +35,7 @@ def _pandera(contract: Contract, head: str, newline: bool) -> str:
     for name, rule in contract.columns.items():
         said = (note_backtracking if newline else note)(rule, "range", "longest", "unique")
         lines += [f"        # {said}"] * bool(said)
-        kind = {"integer": "int", "number": "float"}.get(rule.type, "str")
+        kind = {"integer": "int", "number": "float", "boolean": "None"}.get(rule.type, "str")
         options = f"nullable={rule.nulls > 0}, unique={rule.unique}, coerce={rule.numeric and rule.nulls == 0}"
         if rule.type == "integer" and rule.nulls:
             kind = '"Int64"' if newline else "int"
@@ -49,7 +52,8 @@ def _checks(rule: Rule, newline: bool) -> list[str]:
         low = [f"pa.Check.ge({rule.low!r})"] if rule.low is not None else []
         return low + ([f"pa.Check.le({rule.high!r})"] if rule.high is not None else [])
     if (values := listed(rule)) is not None:
-        return [f"pa.Check.isin({values!r})"]
+        spelled = PANDAS_SPELLED if newline else POLARS_SPELLED
+        return [spelled.format(values) if rule.type == "boolean" else f"pa.Check.isin({values!r})"]
     pattern = text_pattern(rule)
     found = [f"pa.Check.str_matches({whole(pattern, 'portable')!r})"]
     if newline and not ends_in_newline(pattern):
@@ -87,7 +91,7 @@ def _expected(rule: Rule) -> list[tuple[str, dict[str, Any]]]:
         bounds = {k: v for k, v in (("min_value", rule.low), ("max_value", rule.high)) if v is not None}
         return [*found, ("values_to_be_between", bounds | mostly)] if bounds else found
     if (values := listed(rule)) is not None:
-        return [*found, ("values_to_be_in_set", {"value_set": values} | mostly)]
+        return [*found, ("values_to_be_in_set", {"value_set": [*values, *truths(rule)]} | mostly)]
     pattern = text_pattern(rule)
     found.append(("values_to_match_regex", {"regex": whole(pattern, "portable")} | mostly))
     if not ends_in_newline(pattern):

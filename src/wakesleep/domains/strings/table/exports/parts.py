@@ -38,6 +38,12 @@ def listed(rule: Rule) -> list[str] | None:
     return [*rule.listed, *(["", *rule.missing] if rule.nulls else [])]
 
 
+def truths(rule: Rule) -> list[bool]:
+    """Returns the truth values that a boolean's texts stand for, where a tool knows such values."""
+    spelled = {v.lower() for v in rule.listed or ()} if rule.type == "boolean" else set()
+    return [truth for truth in (False, True) if str(truth).lower() in spelled]
+
+
 def unsaid(rule: Rule, *known: str) -> list[str]:
     """Returns what a rule asks for beyond its pattern, but for the parts that the tool knows."""
     found = {

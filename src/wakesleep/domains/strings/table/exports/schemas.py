@@ -7,7 +7,14 @@ import yaml
 
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.dialects import ends_in_newline, whole
-from wakesleep.domains.strings.table.exports.parts import about, listed, note_backtracking, table_name, text_pattern
+from wakesleep.domains.strings.table.exports.parts import (
+    about,
+    listed,
+    note_backtracking,
+    table_name,
+    text_pattern,
+    truths,
+)
 from wakesleep.domains.strings.table.rules import Rule
 
 NEWLINE_AT_END = "\\n$"
@@ -38,7 +45,9 @@ def _property(rule: Rule) -> dict[str, Any]:
         found |= {k: v for k, v in (("minimum", rule.low), ("maximum", rule.high)) if v is not None}
     elif (values := listed(rule)) is not None:
         known = []
-        found["enum"] = [*values, None] if rule.nulls else values
+        found["enum"] = [*values, *truths(rule), *[None] * (rule.nulls > 0)]
+        if truths(rule):
+            found["type"] = ["string", "boolean", *["null"] * (rule.nulls > 0)]
     else:
         known = ["longest"]
         found |= _portable(text_pattern(rule))
