@@ -20,7 +20,9 @@ def row(algorithm: str, split: str, shift: float, seed: int = 0) -> dict:
     means = dict.fromkeys(generalise.MEASURES, 80.0 + shift)
     first = notes | {"train_cpu_seconds": 2.0} if split == "background" else {}
     cell = {"algorithm": algorithm, "K": 5, "seed": seed, "steps": 20, "split": split}
-    return cell | means | {"items": items} | first
+    checks = {"nll_memory": 80.25 + shift, "nll_error": 0.01, "effective": 3.0, "doubtful": 4}
+    flat = {"flatness": {"200": 81.0, "1000": 80.5} if seed == 0 else {}}
+    return cell | means | checks | flat | {"items": items} | first
 
 
 @pytest.fixture
@@ -28,7 +30,8 @@ def folder(tmp_path):
     shifts = {"MWS-tail+both": -1.0, "RWS": 0.0, "VIMCO": 2.0}
     rows = [row(a, s, shift) for a, shift in shifts.items() for s in ("background", "novel")]
     rows += [row("RWS", s, 1.0, seed=1) for s in ("background", "novel")]
-    settings = {"pretrain": 3, "dropout": 0.5, "stray": 0.02}
+    settings = {"pretrain": 3, "dropout": 0.5, "stray": 0.02, "samples": 9, "memory": 5}
+    settings |= {"flatness": [200, 1000], "few": 7}
     (tmp_path / "strings-generalise.json").write_text(results.dump({"rows": rows, "settings": settings}))
     parts = [r | {"dropout": 0.0, "stray": s, "stray_learned": True} for r in rows[:2] for s in (0.0, 0.02)]
     (tmp_path / "strings-ablations.json").write_text(results.dump({"rows": parts, "settings": {}}))
@@ -39,8 +42,11 @@ def test_tables_have_means_costs_and_paired_differences(folder):
     table = report.TABLES["strings-generalise"](folder)
     assert "| K = 5, MWS-tail+both | 79.0 | 79.0 | 79.0 | 79.0 | 79.0 | 79.0 | 1 | 20 | 2 |" in table
     assert "| K = 5, RWS | 80.5 ± 0.7 |" in table
-    assert "| K = 5, MWS-tail+both - VIMCO | -3.0 [-3.0, -3.0] |" in table
+    assert "| K = 5, MWS-tail+both - VIMCO |" + 5 * " -3.0 [-3.0, -3.0] |" in table
     assert "| K = 5, MWS-tail+both - RWS | -1.5 [-2.0, -1.0] |" in table
+    checks = report.TABLES["strings-generalise-checks"](folder)
+    assert "| K = 5, MWS-tail+both, seed 0, novel | 0.250 | 0.010 | 3.0 | 4 | 0.50 |" in checks
+    assert "| K = 5, RWS, seed 1, novel | 0.250 | 0.010 | 3.0 | 4 |  |" in checks
     assert "| MWS-tail+both, dropout 0.0, strays none | 79.0 |" in report.TABLES["strings-ablations"](folder)
     assert report.DRAW["strings-generalise"](folder)[0].stat().st_size > 1000
 

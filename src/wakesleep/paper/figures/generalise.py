@@ -53,9 +53,10 @@ def table_paired(folder: Path) -> str:
     for k, ours, rival in itertools.product(sorted({r["K"] for r in rows}), OURS, RIVALS):
         first, second = ([r for r in rows if (r["algorithm"], r["K"]) == (name, k)] for name in (ours, rival))
         if first and second:
-            found = [str(difference(first, second, split, measure)) for split, measure, _ in MEASURED_COLUMNS[:4]]
-            lines.append([f"K = {k}, {ours} - {rival}", *found])
-    head = ["", *(title for *_, title in MEASURED_COLUMNS[:4])]
+            found = [difference(first, second, (split,), measure) for split, measure, _ in MEASURED_COLUMNS[:4]]
+            found.append(difference(first, second, ("background", "novel"), "nll_given_first"))
+            lines.append([f"K = {k}, {ours} - {rival}", *map(str, found)])
+    head = ["", *(title for *_, title in MEASURED_COLUMNS[:4]), "given five, all concepts"]
     caption = (
         "Mean difference in nats over the same concepts [95 % interval by the bootstrap over concepts, and over seeds "
         "where there are several]; below zero the first is better."
@@ -63,10 +64,38 @@ def table_paired(folder: Path) -> str:
     return markdown(head, lines) + "\n\n" + caption
 
 
-def difference(first: list[Row], second: list[Row], split: str, measure: str) -> Difference:
-    """The paired difference of two algorithms on a split."""
-    items = lambda rows: [unpack(r["items"][measure]) for r in rows if r["split"] == split]  # noqa: E731
-    return paired(items(first), items(second))
+def difference(first: list[Row], second: list[Row], splits: tuple[str, ...], measure: str) -> Difference:
+    """The paired difference of two algorithms on the concepts of some splits."""
+    return paired(_items(first, splits, measure), _items(second, splits, measure))
+
+
+def _items(rows: list[Row], splits: tuple[str, ...], measure: str) -> list[np.ndarray]:
+    """The numbers of all concepts of the splits, for each seed."""
+    found = {(r["seed"], r["split"]): unpack(r["items"][measure]) for r in rows}
+    return [np.concatenate([found[seed, split] for split in splits]) for seed in sorted({seed for seed, _ in found})]
+
+
+def table_checks(folder: Path) -> str:
+    """What tells whether the estimates can be trusted: what samples add, their error, and ever more of them."""
+    table = longest(folder / "strings-generalise.json")
+    rows = sorted(table["rows"], key=lambda r: (r["K"], _names(table["rows"]).index(r["algorithm"]), r["seed"]))
+    lines = []
+    for r in rows:
+        counts = sorted(r["flatness"], key=int)
+        flat = f"{r['flatness'][counts[0]] - r['flatness'][counts[-1]]:.2f}" if counts else ""
+        name = f"K = {r['K']}, {r['algorithm']}, seed {r['seed']}, {r['split']}"
+        sampled = f"{r['nll_memory'] - r['nll']:.3f}"
+        lines.append([name, sampled, f"{r['nll_error']:.3f}", f"{r['effective']:.1f}", f"{r['doubtful']}", flat])
+    head = ["", "from samples", "error", "effective samples", "doubtful concepts", "gain by more samples"]
+    some = table["settings"]
+    caption = (
+        f"Nats, but for the third and fourth column. From samples: what {some['samples']} proposals of recognition add "
+        f"to the {some['memory']} programs that the search kept. Error: the Monte Carlo standard error of the mean. "
+        "Doubtful: where the sampled part matters and its weights are heavy-tailed. Gain by more samples: how much "
+        f"lower the NLL of {some['few']} concepts is with {some['flatness'][-1]:,} proposals than with "
+        f"{some['flatness'][0]}."
+    )
+    return markdown(head, lines) + "\n\n" + caption
 
 
 def table_ablations(folder: Path) -> str:
@@ -137,6 +166,7 @@ def _cost(rows: list[Row]) -> list[str]:
 DRAW: dict[str, Callable[[Path], list[Path]]] = {"strings-generalise": draw_generalise}
 TABLES: dict[str, Callable[[Path], str]] = {
     "strings-generalise": lambda folder: table_generalise(folder) + "\n\n" + table_paired(folder),
+    "strings-generalise-checks": table_checks,
     "strings-ablations": table_ablations,
     "strings-controls": table_controls,
 }
