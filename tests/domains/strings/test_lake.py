@@ -27,6 +27,7 @@ from wakesleep.domains.strings.lake.pool import Failure, answers
 from wakesleep.domains.strings.lake.store import Journal, rows_of, write
 from wakesleep.errors import Refusal
 
+ROOT = Path(__file__).parents[3]
 ORDERS = [f"ORD-{10000 + 37 * i}" for i in range(40)]
 DATES = [f"2024-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(40)]
 STATES = ["open", "sent", "paid", "sent"] * 10
@@ -248,3 +249,18 @@ def test_no_file_is_described_twice(lake, tmp_path):
     make_catalogue(lake, tmp_path / "c.jsonl", jobs=3)
     counts = Counter((row["file"], row["position"]) for row in rows_of(tmp_path / "c.jsonl"))
     assert set(counts.values()) == {1}
+
+
+def test_the_figures_of_the_page_are_those_of_the_benchmark():
+    rows = {r["run"]: r for r in json.loads((ROOT / "results" / "benchmark-lake.json").read_text())["rows"]}
+    page = (ROOT / "docs" / "lake.md").read_text()
+    for name in ("whole tables", "undisturbed"):
+        r = rows[name]
+        figures = f"{r['files']:,} | {r['columns']:,} | {r['cpu_seconds']} | {r['columns_a_cpu_second']}"
+        assert f"| {figures} | {r['catalogue_bytes'] / 1000:.0f} kB |" in page
+    first, second, third = rows["killed 3 times"]["finished_at_each_kill"]
+    assert f"at {first:,}, {second:,} and {third:,} finished files" in page
+    assert f"describes nothing, in {rows['nothing changed']['cpu_seconds']} CPU seconds" in page
+    like, whole = rows["like 2024-01-31"], rows["100,000 whole tables, extrapolated"]
+    assert f"asks {like['searched']:,} columns in {like['cpu_seconds']} CPU seconds" in page
+    assert f"{whole['cpu_hours']:.0f} CPU hours and {whole['catalogue_mb']} MB" in page

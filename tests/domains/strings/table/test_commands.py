@@ -245,6 +245,10 @@ def test_the_alarms_of_the_page_are_those_of_the_benchmark():
     shown = [line.strip("| ").split(" | ")[2:] for line in PAGE.read_text().splitlines() if " splits |" in line]
     shown += [line.strip("| ").split(" | ")[2:] for line in PAGE.read_text().splitlines() if "both ways |" in line]
     assert shown == rows
+    for name in ("CSV", "Parquet", "Polars frame"):
+        found = results["check"][name]
+        assert (found["found"], found["false_alarms"]) == (50, 0)
+        assert f"| {name} | {found['cpu_seconds']} | {found['megabytes']} MB |" in PAGE.read_text()
 
 
 def test_json_of_a_verdict_is_for_machines(contract):
