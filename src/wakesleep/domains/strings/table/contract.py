@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from wakesleep.domains.strings.table.known_lists import list_name, list_pattern
 from wakesleep.domains.strings.table.rules import Rule
 from wakesleep.errors import Refusal
 
@@ -22,6 +23,8 @@ RULE_KEYS = {
     "check digits": "check_digits", "says": "says", "alarms": "alarms", "tolerate": "tolerate",
 }  # fmt: skip
 """The words of the file for the parts of a rule, in the order in which they are written."""
+KNOWN_LIST = "known"
+"""The word for the name of a known list, which stands for a pattern."""
 NUMBERS, LISTS = ("nulls", "low", "high", "alarms", "tolerate"), ("missing", "one_of")
 WORDS = {"true": True, "yes": True, "false": False, "no": False}
 WIDTH = 110
@@ -101,9 +104,12 @@ def _figure(x: float) -> float:
 def _as_words(rule: Rule) -> dict[str, Any]:
     """Returns what a rule asks for beyond the defaults, in the words of the file."""
     plain, found = Rule(), dict[str, Any]()
+    known = list_name(rule.pattern, rule.says)
     for word, name in RULE_KEYS.items():
         value = getattr(rule, name)
-        if name in ("type", "nulls") or value != getattr(plain, name):
+        if known and name in ("pattern", "says"):
+            found[KNOWN_LIST] = known
+        elif name in ("type", "nulls") or value != getattr(plain, name):
             found[word] = _as_value(name, value)
     return found
 
@@ -206,11 +212,23 @@ def _require_known(where: str, given: Any, known: tuple[str, ...]) -> None:
 
 def _rule(name: str, asked: Any) -> Rule:
     try:
-        _require_known(f"column {name!r}", asked or {}, tuple(RULE_KEYS))
-        return Rule(**{RULE_KEYS[word]: _value(word, RULE_KEYS[word], value) for word, value in (asked or {}).items()})
+        _require_known(f"column {name!r}", asked or {}, (*RULE_KEYS, KNOWN_LIST))
+        asked = _spelled_out(asked or {})
+        return Rule(**{RULE_KEYS[word]: _value(word, RULE_KEYS[word], value) for word, value in asked.items()})
     except Refusal as refusal:
         said = str(refusal).rstrip(".")
         raise Refusal(said if repr(name) in said else f"column {name!r}: {said}") from None
+
+
+def _spelled_out(asked: dict[str, Any]) -> dict[str, Any]:
+    """Returns the words of a column with the pattern of a known list in place of its name."""
+    if KNOWN_LIST not in asked:
+        return asked
+    if "pattern" in asked:
+        raise Refusal(f"`{KNOWN_LIST}` and `pattern` are two patterns: leave one of them out")
+    name = str(asked[KNOWN_LIST])
+    rest = {word: value for word, value in asked.items() if word != KNOWN_LIST}
+    return {"says": name} | rest | {"pattern": list_pattern(name)}
 
 
 def _value(word: str, name: str, given: Any) -> Any:
