@@ -21,6 +21,7 @@ def test_a_long_list_that_is_known_is_written_by_its_name_and_read_again(tmp_pat
     (tmp_path / "c.yaml").write_text(text)
     read = read_contract(tmp_path / "c.yaml")
     assert read.columns == drafted.columns
+    assert read.columns["c"].expected == "country code"
     assert read.columns["c"].matches(["DE", "XX", "de", "DE\n"]) == [True, False, False, False]
 
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from wakesleep.domains.strings.columns.checks import CHECKS
 from wakesleep.domains.strings.columns.dates import DATE_FIELDS, Date
 from wakesleep.domains.strings.table.dialects import whole
+from wakesleep.domains.strings.table.known_lists import list_name
 from wakesleep.errors import Refusal, require_one_of
 
 TYPES = ("text", "category", "boolean", "integer", "number", "date")
@@ -155,6 +156,8 @@ class Rule:
             return f"one of {', '.join(self.one_of[:MOST_NAMED])}{more}"
         if self.numeric:
             return _kind(self) + _between(self.low, self.high)
+        if known := list_name(self.pattern, self.says):
+            return known
         if self.pattern:
             says = f"{self.says}: " * (bool(self.says) and len(self.pattern) > LONGEST_PATTERN_ALONE)
             return (
