@@ -84,6 +84,22 @@ def test_a_duckdb_relation():
         columns(broken)
 
 
+def test_pandas_with_columns_of_arrow():
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    zone = datetime.UTC
+    frame = pandas.DataFrame(PLAIN).convert_dtypes(dtype_backend="pyarrow")
+    assert columns(frame) == EXPECTED == columns(frame, "sample")
+    times = pandas.DataFrame(
+        {
+            "midnight": [datetime.datetime(2024, 1, 31), None],
+            "zoned": [datetime.datetime(2024, 1, 31, tzinfo=zone), None],
+        }
+    )
+    told = [("midnight", ["2024-01-31", None]), ("zoned", ["2024-01-31 00:00:00+00:00", None])]
+    assert columns(times) == told == columns(times.convert_dtypes(dtype_backend="pyarrow"))
+
+
 def test_columns_of_dates_and_times_are_known_by_their_type(tmp_path):
     when = [datetime.datetime(2024, 1, 31, 10), None]
     day = [None, datetime.date(2024, 1, 31)]

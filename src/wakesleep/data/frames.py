@@ -119,7 +119,7 @@ def _holds_instants(column: Any) -> bool:
 
 def _without_time(column: Any) -> Any:
     """A column of pandas whose times are all midnight as dates, as pandas itself prints and writes it."""
-    if _library(column) != "pandas" or getattr(column.dtype, "kind", "") != "M" or hasattr(column.dtype, "tz"):
+    if _library(column) != "pandas" or getattr(column.dtype, "kind", "") != "M" or column.dt.tz is not None:
         return column
     present = column.dropna()
     return column.dt.date if len(present) and bool((present == present.dt.normalize()).all()) else column
@@ -138,8 +138,8 @@ def _texts(column: Any, rows: Sequence[int]) -> Texts:
 
 
 def _whole_numbers(column: Any, values: list[Any]) -> list[Any]:
-    """Integers again, where pandas made them floats because some are missing."""
-    if column.dtype.kind != "f" or not column.hasnans:
+    """Integers again, where pandas made them floats because some are missing; its own and Arrow's types keep them."""
+    if column.dtype.kind != "f" or hasattr(column.dtype, "na_value") or not column.hasnans:
         return values
     present = column.dropna()
     if len(present) and bool((present % 1 == 0).all()):
