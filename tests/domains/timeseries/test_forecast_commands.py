@@ -1,5 +1,6 @@
 """The commands from a file to an answer, and the conventions of other libraries, with the engine itself."""
 
+import errno
 import json
 
 import numpy as np
@@ -42,6 +43,12 @@ def test_a_forecast_of_18_has_18_steps_for_every_series(long_file, tmp_path):
     assert written.height == 36
     truth = 100 + np.arange(60, 78) + 10 * np.sin(2 * np.pi * np.arange(60, 78) / 12)
     assert np.abs(written["mean"].to_numpy()[:18] - truth).mean() < 3
+
+
+@pytest.mark.parametrize(("verb", "place"), [("forecast", "none/a.csv"), ("forecast", "."), ("explain", "none/a.csv")])
+def test_a_place_where_nothing_can_be_written_has_the_number_of_its_error(long_file, tmp_path, verb, place):
+    words = [verb, *(["timeseries"] * (verb == "explain")), str(long_file), "--csv", str(tmp_path / place)]
+    assert CliRunner().invoke(app, words).exception.errno in (errno.ENOENT, errno.EISDIR)
 
 
 def test_a_backtest_scores_every_method_on_the_same_series(long_file, tmp_path):

@@ -69,7 +69,7 @@ class Findings(Explanation):
         """Writes the picture, the report or the CSV file."""
         if name != "csv":
             return super().write(name, path)
-        pl.concat([_lines(f) for f in self.found], how="diagonal").write_csv(path)
+        path.write_bytes(pl.concat([_lines(f) for f in self.found], how="diagonal").write_csv().encode())
         return path
 
 

@@ -51,7 +51,7 @@ class Backtest(Explanation):
         """Writes the scores of every series and method as CSV."""
         if name != "csv":
             return super().write(name, path)
-        self.scores.write_csv(path)
+        path.write_bytes(self.scores.write_csv().encode())
         return path
 
 

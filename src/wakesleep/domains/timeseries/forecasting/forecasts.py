@@ -84,7 +84,7 @@ class Forecasts(Explanation):
         """Writes the forecasts as CSV, or one of the files of every explanation."""
         if name != "csv":
             return super().write(name, path)
-        self.frame().write_csv(path)
+        path.write_bytes(self.frame().write_csv().encode())
         return path
 
 
