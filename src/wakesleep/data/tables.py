@@ -100,7 +100,7 @@ def read_table(
     with _opened(source, header) as found:
         read = found.sample(limits.SAMPLE_ROWS, seed) if rows == "sample" else _gather(found)
         columns = [
-            Column(name, values, read.numbers, read.rows)
+            Column(name, values, read.numbers, read.rows, name in found.instants)
             for name, values in zip(found.names, read.columns, strict=True)
             if column is None or name == column
         ]

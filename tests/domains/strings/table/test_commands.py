@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
@@ -184,6 +185,18 @@ def test_frames_without_columns_rows_or_values_are_described():
     with pytest.raises(Refusal, match="has no rows"):
         wakesleep.explain_table({"a": []}).contract()
     assert wakesleep.explain_table({"a": [None, None]}).contract().columns["a"] == Rule(alarms=0.0)
+
+
+def test_times_that_repeat_are_dates_where_the_column_is_of_times(tmp_path):
+    times = [datetime(2024, 1, 1 + i % 3, i % 5) for i in range(200)]
+    found = wakesleep.explain_table(pl.DataFrame({"at": times}), effort="quick")
+    assert found.descriptions["at"].type == "date"
+    assert (found.descriptions["at"].low, found.descriptions["at"].high) == ("2024-01-01", "2024-01-03 04:00:00")
+    rule = found.contract().columns["at"]
+    assert (rule.type, rule.form, rule.one_of) == ("date", "%Y-%m-%d %H:%M:%S", None)
+    halves = {"size": [0.125 + 1 / 3, 2.5] * 40}
+    text = wakesleep.explain_table(halves, effort="quick").report(tmp_path / "r.html").read_text()
+    assert "0.458333 to 2.5" in text
 
 
 def test_unique_says_whether_any_value_occurs_twice():

@@ -14,6 +14,7 @@ from wakesleep.domains.strings.columns.explanation import Pattern, explain
 from wakesleep.domains.strings.columns.explanation import restore as restore_one
 from wakesleep.domains.strings.table.contract import Contract
 from wakesleep.domains.strings.table.description import Description, described
+from wakesleep.domains.strings.table.spelling import iso_form
 from wakesleep.errors import Refusal
 
 LEAST_PROBABILITY_SHOWN, LEAST_ALARMS_SHOWN = 0.05, 0.05
@@ -40,7 +41,7 @@ class Survey(Explanation):
     def descriptions(self) -> dict[str, Description]:
         """Each column in figures: type, nulls, uniqueness, range."""
         columns = self.source.columns if self.source is not None else ()
-        return {c.name: described(c.name, c.values, self.columns[c.name]) for c in columns}
+        return {c.name: described(c.name, c.values, self.columns[c.name], iso_form(c)) for c in columns}
 
     def contract(self, report: Report = lambda _: None) -> Contract:
         """Drafts the contract of the table, with the alarms to expect; halves of the rows are explained for that."""

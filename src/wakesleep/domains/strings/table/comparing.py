@@ -12,6 +12,7 @@ from wakesleep.domains.strings.columns.explanation import explain
 from wakesleep.domains.strings.table.description import Description, describe
 from wakesleep.domains.strings.table.drafting import ladder_of
 from wakesleep.domains.strings.table.rules import Rule
+from wakesleep.domains.strings.table.spelling import iso_form
 from wakesleep.domains.strings.table.trials import MOST_ALARMS, ONE_ALARM, WIDEST
 from wakesleep.domains.strings.table.verdict import cut, escaped, visible
 from wakesleep.errors import Refusal
@@ -78,7 +79,7 @@ def compare(old: Any, new: Any, report: Report = lambda _: None) -> Compared:
 
 def _changes(name: str, tables: tuple[Table, Table]) -> list[Change]:
     columns = [t[name] for t in tables]
-    found = [describe(name, c.values, explain) for c in columns]
+    found = [describe(name, c.values, explain, iso_form(c)) for c in columns]
     changes = [*_nulls(name, found)]
     if not all(f.distinct for f in found):
         return changes

@@ -71,25 +71,26 @@ class Description:
 
 
 def describe(
-    name: str, values: Sequence[str | None], explain: Callable[[Sequence[str | None]], Explained]
+    name: str, values: Sequence[str | None], explain: Callable[[Sequence[str | None]], Explained], form: str = ""
 ) -> Description:
-    """Describes a column; `explain` is called unless it is empty, numbers or booleans."""
+    """Describes a column; `explain` is called unless it is empty, numbers or booleans. `form`: of typed dates."""
     counts = Counter(v for v in values if v)
     marks = tuple(null_marks(list(counts)))
     kept = Counter({v: k for v, k in counts.items() if v not in marks})
     plain = plain_type(kept)
     explained = explain(values) if kept and not plain else None
-    return described(name, values, explained)
+    return described(name, values, explained, form)
 
 
-def described(name: str, values: Sequence[str | None], explained: Explained | None) -> Description:
-    """Describes a column of which the explanation is known, where it needs one."""
+def described(name: str, values: Sequence[str | None], explained: Explained | None, form: str = "") -> Description:
+    """Describes a column of which the explanation is known, where it needs one, and the format if it is of dates."""
     counts = Counter(v for v in values if v)
     marks = tuple(null_marks(list(counts)))
     kept = Counter({v: k for v, k in counts.items() if v not in marks})
     type_ = (plain_type(kept) or "text") if kept else EMPTY
-    form = date_form(explained, kept) if type_ == "text" and explained is not None else ""
-    if form:
+    if not form and type_ == "text" and explained is not None:
+        form = date_form(explained, kept)
+    if form and kept:
         type_ = "date"
     elif type_ == "text" and explained is not None and explained.patterns[0].closed and len(kept) <= MOST_LISTED:
         type_ = "category"

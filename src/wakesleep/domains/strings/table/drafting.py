@@ -21,6 +21,7 @@ from wakesleep.domains.strings.table.description import Description, core, descr
 from wakesleep.domains.strings.table.dialects import with_any_digits
 from wakesleep.domains.strings.table.ranges import expected_range, moves, wider_ranges
 from wakesleep.domains.strings.table.rules import NUMBER_REGEX, Rule, matching
+from wakesleep.domains.strings.table.spelling import iso_form
 from wakesleep.domains.strings.table.trials import (
     ALARM_AT_RANDOM,
     ALARM_IN_ORDER,
@@ -56,10 +57,11 @@ def draft(
     in_order = Alarms(height, 1.0, ALARM_IN_ORDER, BREAK_RATE)
     differ = []
     for i, column in enumerate(table.columns):
-        whole = (known or {}).get(column.name) or describe(column.name, column.values, explain)
+        form = iso_form(column)
+        whole = (known or {}).get(column.name) or describe(column.name, column.values, explain, form)
 
-        def drafted(values: list[str | None], name: str = column.name) -> Ladder:
-            return ladder_of(describe(name, values, explain), values)
+        def drafted(values: list[str | None], name: str = column.name, form: str = form) -> Ladder:
+            return ladder_of(describe(name, values, explain, form), values)
 
         tried = try_rules(column, ladder_of(whole, column.values), drafted)
         name = tried.chosen(height, _errors(whole))

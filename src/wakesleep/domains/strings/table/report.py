@@ -81,6 +81,11 @@ def _end(x: float | str | None) -> str | None:
     return x if x is None or isinstance(x, str) else f"{x:.15g}"
 
 
+def _short(x: float | str | None) -> str:
+    """Returns an end of a range for people: of a fraction six digits."""
+    return f"{x:.6g}" if isinstance(x, float) and x % 1 else _end(x) or ""
+
+
 def summary(found: Sequence[Description], links: bool = False) -> str:
     """Returns an HTML table with a line for each column."""
     head = "".join(f"<th>{w}</th>" for w in SUMMARY_HEADER)
@@ -104,7 +109,7 @@ def _summary_line(i: int, d: Description, links: bool) -> str:
 def _values(d: Description) -> str:
     """Returns what the values are, in a few words."""
     if d.low is not None:
-        return f"{_end(d.low)} to {_end(d.high)}"
+        return f"{_short(d.low)} to {_short(d.high)}"
     return d.explained.patterns[0].description if d.explained is not None else ""
 
 
@@ -135,19 +140,22 @@ def _facts(d: Description) -> list[str]:
     facts = [distinct, f"{d.nulls:,} of {d.rows:,} rows empty" if d.nulls else "no row empty"]
     if d.missing:
         facts.append("missing is written " + ", ".join(f"<code>{_text(m)}</code>" for m in d.missing))
-    facts.append(f"from {_end(d.low)} to {_end(d.high)}" if d.low is not None else "")
+    facts.append(f"from {_short(d.low)} to {_short(d.high)}" if d.low is not None else "")
     return [*facts, f"format <code>{_text(d.form)}</code>" if d.form else ""]
 
 
 def _patterns(d: Description) -> str:
-    if d.explained is None:
+    """Returns the patterns; of numbers no list of those that occurred."""
+    shown = d.explained.patterns[:REPORT_PATTERNS] if d.explained is not None else []
+    shown = [p for p in shown if not (p.closed and d.type in ("integer", "number"))]
+    if not shown:
         return ""
     head = "<tr><th>pattern</th><th>in words</th><th>probability</th><th>match</th><th>new samples</th></tr>"
     lines = "".join(
         f"<tr><td><code>{_text(p.regex, PATTERN_CUT)}</code></td><td>{_text(p.description, PATTERN_CUT)}</td>"
         f'<td class="n">{p.probability:.0%}</td><td class="n">{p.coverage:.1%}</td>'
         f"<td>{', '.join(_text(s, 30) for s in dict.fromkeys(p.samples[:3]))}</td></tr>"
-        for p in d.explained.patterns[:REPORT_PATTERNS]
+        for p in shown
     )
     return f"<table>{head}{lines}</table>"
 
@@ -177,7 +185,7 @@ def _histogram(d: Description) -> str:
     size = f'width="{BAR_WIDTH * len(d.bars)}" height="{BAR_HEIGHT}"'
     of, low, high = "length in characters", *map(str, d.lengths)
     if d.low is not None:
-        of, low, high = "spread of the values", _end(d.low) or "", _end(d.high) or ""
+        of, low, high = "spread of the values", _short(d.low), _short(d.high)
     ends = f'<div class="ends"><span>{low}</span><span>{high}</span></div>'
     svg = f'<svg {size} role="img" aria-label="rows from {low} to {high}">{bars}</svg>'
     return f"<figure><figcaption>{of}</figcaption>{svg}{ends}</figure>"

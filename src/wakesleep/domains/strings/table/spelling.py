@@ -4,9 +4,19 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from wakesleep.data.tables import Column
+
 STRPTIME = {"n": "m", "e": "d", "k": "H", "l": "I", "U": "b", "P": "p", "Z": "z", **dict.fromkeys("123456789", "f")}
 """Fields of date formats that Python writes otherwise."""
-UNPADDED, MICROSECOND_DIGITS = "nekl", 6
+UNPADDED = "nekl"
+ISO_FORMS = {
+    "0-0-0": "%Y-%m-%d",
+    "0-0-0 0:0:0": "%Y-%m-%d %H:%M:%S",
+    "0-0-0 0:0:0.0": "%Y-%m-%d %H:%M:%S.%6",
+    "0-0-0 0:0:0+0:0": "%Y-%m-%d %H:%M:%S%Z",
+    "0-0-0 0:0:0-0:0": "%Y-%m-%d %H:%M:%S%Z",
+}
+"""The formats of texts by their form, every number written as 0."""
 
 
 def instant(text: str, form: str) -> datetime | None:
@@ -16,6 +26,12 @@ def instant(text: str, form: str) -> datetime | None:
         return datetime.strptime(text, python).replace(tzinfo=None)
     except ValueError:
         return None
+
+
+def iso_form(column: Column) -> str:
+    """Returns the format in which the texts of a column of dates or times are; nothing where they are not alike."""
+    forms = {re.sub("[0-9]+", "0", v) for v in column.present} if column.instants else set()
+    return ISO_FORMS.get(forms.pop(), "") if len(forms) == 1 else ""
 
 
 def written(time: datetime, form: str) -> str:
