@@ -11,11 +11,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
+from rich.console import Console
 
 import wakesleep
+from wakesleep.cli import output as screen
 from wakesleep.domains.strings.explain.explainer import EXPLAINER, EXPORT_NAMES
 from wakesleep.domains.strings.table.commands import COMMANDS, CheckOptions, DraftOptions, NoOptions
 from wakesleep.domains.strings.table.comparing import compare
+from wakesleep.domains.strings.table.contract import parsed
 from wakesleep.domains.strings.table.exports import EXPORTS
 from wakesleep.domains.strings.table.rules import Rule
 from wakesleep.errors import Refusal
@@ -245,6 +249,26 @@ def test_the_hook_of_the_page_stops_a_commit_that_breaks_the_contract(contract, 
     passed, stopped = hook("\n".join(good) + "\n"), hook("\n".join(lines) + "\n")
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert stopped.returncode == 1 and "ORD-1044l" in stopped.stdout, stopped.stdout
+
+
+def test_the_page_shows_what_is_drafted_and_what_the_check_prints(monkeypatch, tmp_path):
+    drafted = run("draft", EXAMPLE, options=DraftOptions())
+    shown, edited, _ = re.findall(r"```yaml\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    for part in re.split(r"(?m)^(?=  \w|alarms|new)", shown):
+        assert part in drafted.text(), part
+    by_hand = contract_of(yaml.safe_load(edited))
+    assert by_hand["phone"].tolerate == 0.1 and "lost" in by_hand["status"].one_of
+    printed = io.StringIO()
+    monkeypatch.setattr(screen, "out", Console(width=120, file=printed))
+    path = drafted.write("output", tmp_path / "contract.yaml")
+    for shown_table in run("check", path, EXAMPLE).table():
+        screen.show_table(*shown_table)
+    (block,) = re.findall(r"# exit code 1\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert [line.rstrip() for line in printed.getvalue().splitlines()] == block.splitlines()
+
+
+def contract_of(columns):
+    return parsed(yaml.safe_dump({"wakesleep": "contract 1", "columns": columns})).columns
 
 
 def test_the_alarms_of_the_page_are_those_of_the_benchmark():
