@@ -272,6 +272,13 @@ def test_a_hostile_or_broken_file_is_refused_in_one_sentence(text, why, tmp_path
     assert str(path) in str(caught.value)
 
 
+@pytest.mark.skipif(not Path("/dev/null").exists(), reason="the system has no such device")
+def test_a_device_is_no_contract():
+    """Others, such as /dev/zero or a pipe, have no end."""
+    with pytest.raises(Refusal, match="it is not a file"):
+        read_contract(Path("/dev/null"))
+
+
 def test_a_pattern_of_disaster_is_matched_in_linear_time():
     made = parsed("wakesleep: contract 1\ncolumns: {a: {pattern: '(?:a+)+b'}}")
     assert check(made, {"a": ["a" * 5000]}).code() == 1

@@ -7,6 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from wakesleep.data import limits
 from wakesleep.data.atomic import beside, sync
 from wakesleep.domains.strings.lake.describe import CATALOGUE_FIELDS, Row
 from wakesleep.errors import Refusal
@@ -180,7 +181,7 @@ def _parquet(path: Path) -> Iterator[Row]:
 def _lines(path: Path) -> Iterator[Row]:
     try:
         with path.open(encoding="utf-8") as file:
-            for line in file:
+            while line := file.readline(limits.LINE_CHARACTERS):
                 yield json.loads(line)
     except (ValueError, OSError, RecursionError):
         raise _no_catalogue(path) from None

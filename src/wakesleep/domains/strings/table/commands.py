@@ -1,6 +1,7 @@
 """The verbs of tables: draft a contract, check a table against it, compare two tables, export a contract."""
 
 import json
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,6 +140,8 @@ def check(words: Sequence[str], options: CheckOptions, report: Report) -> Explan
 def _saved(path: Path) -> Rows | None:
     """Returns the rows of a saved explanation, or None where the file is none."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return None
         with path.open("rb") as file:
             if not file.read(64).lstrip().startswith((b"[", b"{")):
                 return None

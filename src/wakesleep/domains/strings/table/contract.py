@@ -2,6 +2,7 @@
 
 import math
 import re
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -161,9 +162,13 @@ def read_contract(path: Path | str) -> Contract:
     """Reads a contract, or refuses it in one sentence."""
     path = Path(path)
     try:
-        if path.stat().st_size > LARGEST_BYTES:
-            raise Refusal(f"it has more than {LARGEST_BYTES:,} bytes")
-        return parsed(path.read_text(encoding="utf-8"))
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise Refusal("it is not a file")
+        with path.open(encoding="utf-8") as file:
+            text = file.read(LARGEST_BYTES + 1)
+        if len(text) > LARGEST_BYTES:
+            raise Refusal(f"it has more than {LARGEST_BYTES:,} characters")
+        return parsed(text)
     except (OSError, UnicodeDecodeError) as error:
         raise Refusal(f"{path} cannot be read as a contract ({getattr(error, 'strerror', None) or error}).") from None
     except Refusal as refusal:
