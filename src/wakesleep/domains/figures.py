@@ -19,8 +19,9 @@ COLOURS = {
     "MWS-revise+both": "#a61e4d",
     "RWS": "#dc6a12",
     "RWS-sleep": "#f4a261",
-    "RWS+fantasy": "#e8590c",
+    "RWS+fantasy": "#b08900",
     "VIMCO": "#2f9e44",
+    "MWS-tail+revise+fantasy": "#1c2f6b",
 }
 
 

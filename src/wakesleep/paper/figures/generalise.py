@@ -139,7 +139,6 @@ def draw_generalise(folder: Path) -> list[Path]:
                 plain(axis)
         axes[0, column].set(title=f"K = {k}", xlabel="steps")
         axes[1, column].set(xlabel="CPU seconds of training")
-        axes[1, column].set(xscale="log")
     for axis in axes[:, 0]:
         axis.set(ylabel="NLL of concepts left out, nats")
     shown = [name for name in VARIANTS if name in lines]
