@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
+from wakesleep.domains.strings.columns.checks import CHECKS
 from wakesleep.domains.strings.table import checking, repeats
 from wakesleep.domains.strings.table.checking import check
 from wakesleep.domains.strings.table.contract import Contract, Expected
@@ -232,6 +233,26 @@ def test_booleans_fit_as_any_library_spells_them():
     assert rule.matches(["true", "True", "TRUE", "tRUE", "yes", "FALSE"]) == [True, True, True, False, False, True]
     assert check(Contract({"ok": rule}), pl.DataFrame({"ok": [True, False]})).code() == 0
     assert Rule(type="category", one_of=("true", "x")).matches(["True"]) == [False]
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_check_digits_are_asked_of_any_text(name):
+    """A contract may ask for them without a pattern, so that any text comes before them."""
+    odd = [
+        "\u00b2\u00b3",
+        "\u0664\u0661\u0661\u0661",
+        "9" * 5000,
+        "-",
+        "Z" * 99,
+        "\uff11\uff12",
+        "\U0001d7d8" * 9,
+        "a b",
+        "\x00",
+    ]
+    for pattern in ("", r"[\s\S]+"):
+        rule = Rule(check_digits=name, pattern=pattern)
+        assert {v for v in odd if not v.isascii() or len(v) > 1000} <= rule.refused(odd)
+        assert all(rule.why(v) for v in odd)
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "jsonl", "frame"])
