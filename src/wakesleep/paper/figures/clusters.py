@@ -20,7 +20,7 @@ from wakesleep.paper.tables import markdown
 MAIN_ALGORITHMS = ("MWS", "RWS", "VIMCO")
 CURVES = (*MAIN_ALGORITHMS, "MWS-explore")
 SHOWN_K = 5
-MEASURES = {
+CLUSTER_MEASURES = {
     "nll": "NLL",
     "nll_test": "NLL, held out",
     "kl": "KL",
@@ -34,7 +34,7 @@ def table_clusters(folder: Path) -> str:
     rows = longest(folder / "clusters.json")["rows"]
     names = _algorithms(rows)
     lines = []
-    for measure, title in MEASURES.items():
+    for measure, title in CLUSTER_MEASURES.items():
         shown = [n for n in names if measure != "kl_published" or not n.startswith("MWS")]
         shown = [n for n in shown if any(measure in row for row in rows if row["algorithm"] == n)]
         lines += _lines(rows, shown, measure, f"{title}, ")
