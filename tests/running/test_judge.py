@@ -43,6 +43,9 @@ def test_an_end_that_has_diverged():
     for first, last in ((-20.0, -1e31), (700.0, -5e3), (-20.0, -3.1e3)):
         with pytest.raises(Refusal, match="training has diverged"):
             judged([first], {"step": 9, "bound": last, "explained": 1.0})
+    for bounds, visits in (([-20.0], 2.0), ([-math.inf, -20.0], 100.0)):  # soon, or where the first bound says nothing
+        with pytest.raises(Refusal, match="the bound fell from -20 to -1e\\+31"):
+            judged(bounds, {"step": 9, "bound": -1e31, "explained": 1.0}, visits)
 
 
 def test_an_end_below_the_untrained_model_has_diverged():
