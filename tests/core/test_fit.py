@@ -64,6 +64,25 @@ def test_reports_do_not_depend_on_how_time_cuts_the_steps(toy, monkeypatch):
     assert all(found[0][step] == report for step, report in found[1].items())
 
 
+@pytest.mark.parametrize("seeds", [None, 2])
+def test_the_steps_are_compiled_once_however_they_are_cut(toy, seeds):
+    model, data = toy
+    traced, counts = [], []
+
+    def step(*given, **named):
+        traced.append(1)
+        return MWS.step(*given, **named)
+
+    state, key = MWS.init(model, data), jax.random.key(5)
+    if seeds:
+        key = jax.random.split(key, seeds)
+        state = eqx.filter_vmap(lambda _: MWS.init(model, data))(key)
+    for _ in fit(MWS._replace(step=step), state, data, key=key, steps=9, batch_size=4, every=3):
+        counts.append(len(traced))
+    assert len(counts) >= 3
+    assert len(set(counts)) == 1
+
+
 def test_the_state_that_was_given_is_not_consumed(toy):
     model, data = toy
     state = MWS.init(model, data)

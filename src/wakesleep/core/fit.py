@@ -60,7 +60,7 @@ def fit(
     state = state if consume else copied(state)
     state, data = place(state, mesh, seeds), shard(data, mesh)
     watch, done = Watch(len(data), batch_size), int(np.max(state.step))
-    for state, info in go_on(advance, state, data, key, steps, every, Tally(every)):
+    for state, info in go_on(advance, state, data, key, steps, every, Tally(every, mesh)):
         watch.see(state, info, int(np.max(state.step)) - done, data)
         done = int(np.max(state.step))
         yield state, info
@@ -69,13 +69,17 @@ def fit(
 class Tally:
     """The totals of the reports since the last multiple of `every` steps."""
 
-    def __init__(self, every: int):
-        self.every, self.totals = every, no_reports()
+    def __init__(self, every: int, mesh: Mesh):
+        self.every, self.mesh, self.totals = every, mesh, no_reports()
 
     def at(self, step: int, shape: tuple[int, ...]) -> Totals:
-        """Returns the totals before the next step, which begin anew at a multiple."""
+        """Returns the totals before the next step, which begin anew at a multiple.
+
+        New ones are on the mesh, as those that a call returns: elsewhere they would have the steps compiled twice.
+        """
         if step % self.every == 0 or self.totals.steps.shape != shape:
-            self.totals = no_reports(shape)
+            whole = NamedSharding(self.mesh, PartitionSpec())
+            self.totals = jax.tree.map(lambda a: _put(a, whole), no_reports(shape))
         return self.totals
 
 

@@ -96,7 +96,7 @@ def fit_chunks(
     chosen = plan(len(data), rows_at_once, batch_size, key, mesh.size)
     advance = compile_steps(algorithm, batch_size, mesh)
     memory, done = state.memory, int(state.step)
-    watch, seen, tally = Watch(len(data), batch_size), done, Tally(every)
+    watch, seen, tally = Watch(len(data), batch_size), done, Tally(every, mesh)
     state = copied(state._replace(memory=None))
     while done < steps:
         index = done // chosen.steps
