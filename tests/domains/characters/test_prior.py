@@ -5,7 +5,7 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 
 from tests.domains.characters.hands import small_hand, some_program
-from wakesleep.domains.characters.hand.orders import best_order, log_prior_of_all
+from wakesleep.domains.characters.hand.orders import MOST_SUMMED_PENS, best_order, log_prior_of_all, log_priors
 from wakesleep.domains.characters.hand.prior import log_arcs, log_gaussian, log_prior, log_start, places, whitener
 from wakesleep.domains.characters.hand.strokes import Pen
 
@@ -85,3 +85,15 @@ def test_an_impossible_bend_of_a_far_arc_is_no_nan():
     prior = small_hand().prior
     far = Pen(np.array([[-500.0, 0.0], [900.0, 0.0]]), np.array([5.0]))
     assert np.isfinite(log_prior(prior, (far,)))
+
+
+def test_priors_of_several_programs_are_those_of_each_alone():
+    prior, rng = small_hand().prior, np.random.default_rng(5)
+    structures = ([1], [2, 1, 1], [1, 2, 1], [1, 1, 2], [3, 1], [1, 3], [1] * (MOST_SUMMED_PENS + 1), [2, 1])
+    programs = [some_program(rng, pens) for pens in structures * 2]
+    programs.append(tuple(reversed(programs[2])))
+    many = some_program(rng, [2, *[1] * MOST_SUMMED_PENS])
+    programs += [many, tuple(reversed(many))]
+    alone = [log_prior_of_all(prior, [(p.knots[None], p.bends[None]) for p in program])[0] for program in programs]
+    np.testing.assert_allclose(log_priors(prior, programs), alone, rtol=1e-10)
+    assert abs(alone[-1] - alone[-2]) > 0.01  # beyond the most that are summed, the order counts

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int8
 
 from wakesleep.domains.characters.hand import pen as ink
-from wakesleep.domains.characters.hand.orders import log_prior_of_all
+from wakesleep.domains.characters.hand.orders import log_priors
 from wakesleep.domains.characters.hand.pen import Nib
 from wakesleep.domains.characters.hand.prior import Prior, places
 from wakesleep.domains.characters.hand.strokes import MOST_BEND, Batch, Program, pack, unpack
@@ -122,16 +122,15 @@ def _finished(
 ) -> list[Fit]:
     """Returns the fitted programs with their scores."""
     likelihood = ink.log_likelihood(hand.nib, ink.nearest(batch, theta)[0], x)
-    found = []
-    for row, program in enumerate(programs):
-        fitted = unpack(program, theta[row], batch.knots)
+    fitted = [unpack(program, theta[row], batch.knots) for row, program in enumerate(programs)]
+    priors, found = log_priors(hand.prior, fitted), []
+    for row, program in enumerate(fitted):
         used = batch.used[row]
         precision = curvature[row][np.ix_(used, used)]
-        for i, extra in _starts(hand.prior, fitted):
+        for i, extra in _starts(hand.prior, program):
             precision[i, i] += extra
         volume = 0.5 * (used.sum() * np.log(2 * np.pi) - np.linalg.slogdet(precision)[1])
-        prior = float(log_prior_of_all(hand.prior, [(p.knots[None], p.bends[None]) for p in fitted])[0])
-        found.append(Fit(fitted, float(likelihood[row]), prior, float(volume), precision))
+        found.append(Fit(program, float(likelihood[row]), float(priors[row]), float(volume), precision))
     return found
 
 

@@ -68,6 +68,20 @@ def log_prior_of_all(prior: Prior, pens: Pens) -> Float[np.ndarray, "s"]:
     return total[2**n - 1]
 
 
+def log_priors(prior: Prior, programs: list[Program]) -> Float[np.ndarray, "b"]:
+    """Returns log p(strokes) of several programs, those of one structure at once."""
+    alike: dict[tuple[int, ...], list[int]] = {}
+    ordered = [p if len(p) > MOST_SUMMED_PENS else tuple(sorted(p, key=lambda pen: len(pen.bends))) for p in programs]
+    for row, program in enumerate(ordered):
+        alike.setdefault(tuple(len(pen.bends) for pen in program), []).append(row)
+    found = np.zeros(len(programs))
+    for rows in alike.values():
+        pens = zip(*(ordered[r] for r in rows), strict=True)
+        stacked = [(np.stack([p.knots for p in same]), np.stack([p.bends for p in same])) for same in pens]
+        found[rows] = log_prior_of_all(prior, stacked)
+    return found
+
+
 def best_order(prior: Prior, program: Program) -> Program:
     """Returns the program in its most probable order and directions."""
     pens = [(p.knots[None], p.bends[None]) for p in program]
