@@ -11,7 +11,7 @@ from wakesleep.core import memory as mem
 from wakesleep.core import objectives
 from wakesleep.core.hybrid import hmws
 from wakesleep.core.memory import Memory
-from wakesleep.core.model import Batch, Model, Program, Scalar, dream, frozen, recognise, score
+from wakesleep.core.model import Batch, Model, Program, Scalar, dream, frozen, recognise, score, vary
 from wakesleep.core.step import Algorithm, Info, Loss, State, algorithm, importance_posterior, report
 from wakesleep.core.tail import wake_with_tail
 from wakesleep.core.wake import Shares, wake, weigh
@@ -23,6 +23,8 @@ EXPLORE_OF_ONE_SLOT = 0.1
 """The share of proposals from the prior where a memory holds one program."""
 THINNING = 3
 """Folded into the key of a step for what thins the prior, so that other draws are the same with and without it."""
+VARYING = 5
+"""Folded likewise for what varies the observations that recognition learns from."""
 
 
 def mws(
@@ -76,7 +78,7 @@ def _memoised(proposals: int, recognition: str, replay: str, tail: bool, shares:
         z, weight = _replayed(key_replay, terms, replay)
         total = _weighted(weight, score(model, z, batch.x, batch.c, jax.random.fold_in(key, THINNING)))
         if recognition != "fantasy":
-            log_r = recognise(model.recognition, z, h)
+            log_r = recognise(model.recognition, z, _seen(model, jax.random.fold_in(key, VARYING), batch, h))
             total += half * _weighted(weight * _unlearned(log_r) if recognition == "sparing" else weight, log_r)
         if recognition != "replay":
             total += half * jnp.mean(dreamed(model, key_dream, batch))
@@ -160,10 +162,17 @@ def dreamed(model: Model, key: Key[Array, ""], batch: Batch) -> Float[Array, "b"
     It is zero, with a zero gradient, where r cannot propose z.
     """
     z, x = dream(frozen(model), key, batch.c, batch.rows.shape[0])
+    x = vary(model.recognition, jax.random.fold_in(key, VARYING), x)
     h = jax.vmap(model.recognition.encode)(x, batch.c)
     log_r = recognise(model.recognition, jax.tree.map(lambda a: a[:, None], z), h)[:, 0]
     weight = (~jnp.isneginf(log_r)).astype(log_r.dtype)  # NaN is not silenced
     return jax.vmap(objectives.weighted)(weight[:, None], log_r[:, None])
+
+
+def _seen(model: Model, key: Key[Array, ""], batch: Batch, h: Any) -> Any:
+    """What recognition sees of a batch when it learns from replay: h, where it does not vary observations."""
+    x = vary(model.recognition, key, batch.x)
+    return h if x is batch.x else jax.vmap(model.recognition.encode)(x, batch.c)
 
 
 def _replayed(key: Key[Array, ""], rows: Memory, replay: str) -> tuple[Program, Float[Array, "b k"]]:

@@ -115,6 +115,13 @@ class Recognition(eqx.Module):
         """A program near z; where a domain has no notion of nearness, any proposal."""
         return self.sample(key, h)
 
+    def varied(self, key: Key[Array, ""], x: Any) -> Any:
+        """An observation near x that the same programs explain; by default x itself.
+
+        Recognition is trained on it in place of x, with remembered and dreamt programs. Nothing else sees it.
+        """
+        return x
+
 
 class Model(eqx.Module):
     """The three parts; a part sees only its own parameters."""
@@ -208,6 +215,14 @@ def recognise(recognition: Recognition, z: Program, h: Any) -> Float[Array, "b k
     if not fills(recognition):
         return over_programs(recognition.log_prob, z, h)
     return over_programs(lambda z, h: recognition.log_prob(z, h) + recognition.log_fill(z, h), z, h)
+
+
+def vary(recognition: Recognition, key: Key[Array, ""], x: Any) -> Any:
+    """The observations of a batch as recognition is trained on them."""
+    if type(recognition).varied is Recognition.varied:
+        return x
+    keys = jax.random.split(fused(key), jax.tree.leaves(x)[0].shape[0])
+    return frozen(jax.vmap(recognition.varied)(keys, x))
 
 
 def refine(evaluator: Evaluator, z: Program, x: Any) -> Program:

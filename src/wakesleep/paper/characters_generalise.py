@@ -7,7 +7,7 @@ scored on the training characters as drawn by others and on other characters, by
 
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from jaxtyping import Array, Key
+from jaxtyping import Array, Int, Key
 
 from wakesleep.core import memory as mem
 from wakesleep.core.algorithms import State
@@ -32,6 +32,8 @@ from wakesleep.paper.characters import PAPER, bits
 from wakesleep.paper.paired import pack
 from wakesleep.paper.results import Row, complete
 
+LEARNED_FROM = ("vary", "drawings")
+"""Settings of the domain by which the cells of characters-vary differ."""
 SPLITS = ("drawers", "characters")
 """What is scored: training characters as drawn by others, and other characters."""
 MOST_K_WITH_SEEDS = 10
@@ -67,13 +69,14 @@ class Plan:
 
 
 NAME = "characters-generalise"
-FULL = {NAME: Plan()}
-QUICK = {
-    NAME: Plan(
-        steps=20, seeds=1, batch_size=10, pretrain=5, images=4, left_out=4, memory=4, proposals=10, wakes=2, samples=20,
-        ks=(3,), algorithms=("MWS-tail+fantasy", "RWS"),
-    )
-}  # fmt: skip
+VARIED_NAME = "characters-vary"
+SPREADS_COMPARED, DRAWINGS_COMPARED = (0.0, 1.0), (1, 4)
+FULL = {NAME: Plan(), VARIED_NAME: Plan(seeds=2, ks=(5,), algorithms=("MWS-tail+fantasy", "MWS-tail+both"))}
+QUICK_UNSEEN = Plan(
+    steps=20, seeds=1, batch_size=10, pretrain=5, images=4, left_out=4, memory=4, proposals=10, wakes=2, samples=20,
+    ks=(3,), algorithms=("MWS-tail+fantasy", "RWS"),
+)  # fmt: skip
+QUICK = {NAME: QUICK_UNSEEN, VARIED_NAME: replace(QUICK_UNSEEN, algorithms=("MWS-tail+fantasy",))}
 
 
 def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
@@ -83,9 +86,26 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
     return complete(output / f"{NAME}.json", shared, cells, lambda cell: _cell(cell, plan), report)
 
 
+def reproduce_vary(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
+    """Fills characters-vary.json: bits a pixel by what recognition learns from, on drawings that no other table has."""
+    shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds", "ks", "algorithms")}
+    learned_from = [{"vary": v, "drawings": d} for d in DRAWINGS_COMPARED for v in SPREADS_COMPARED]
+    cells = [cell | more for cell in every_cell(plan) for more in learned_from]
+    return complete(output / f"{VARIED_NAME}.json", shared, cells, lambda cell: _varied_cell(cell, plan), report)
+
+
+def _varied_cell(cell: Row, plan: Plan) -> Row:
+    """Trains one seed, keeps the best model by the drawers left out, and scores it on more of these."""
+    parts, _ = splits(_settings(plan, cell))
+    model, notes = train(cell, plan, parts)
+    chosen = set(_places(parts["tuning"], plan.left_out).tolist())
+    others = parts["tuning"][jnp.asarray([i for i in range(len(parts["tuning"])) if i not in chosen])]
+    return _score(model, "tuning", _some(others, plan.images), plan) | notes
+
+
 def _cell(cell: Row, plan: Plan) -> list[Row]:
     """Trains one seed, keeps the best model by the drawers left out, and scores it on both splits."""
-    parts, _ = splits(_settings(plan))
+    parts, _ = splits(_settings(plan, cell))
     model, notes = train(cell, plan, parts)
     rows = [_score(model, name, _some(parts[name], plan.images), plan) for name in SPLITS]
     rows[0] |= notes
@@ -98,7 +118,7 @@ def train(cell: Row, plan: Plan, parts: dict[str, Observations]) -> tuple[Model,
     data, unseen = parts["train"], _some(parts["tuning"], plan.left_out)
     algorithm = make(cell["algorithm"], optax.adam(plan.learning_rate), cell["K"])
     _, key = jax.random.split(fused(jax.random.key(cell["seed"])))
-    state = algorithm.init(_slept(plan, cell["seed"]), data)
+    state = algorithm.init(_slept(plan, cell), data)
     every = max(cell["steps"] // CHOICES, 1)
     seen, curve, best, seconds, start = [], [], (np.inf, 0, state.model), 0.0, time.process_time()
     for state, info in fit(
@@ -137,19 +157,24 @@ def _score(model: Model, split: str, data: Observations, plan: Plan) -> Row:
     }
 
 
-def _settings(plan: Plan) -> Settings:
-    return Settings(images="omniglot", maps=plan.maps)
+def _settings(plan: Plan, cell: Row) -> Settings:
+    """Returns the settings of a cell, which may tell what recognition learns from."""
+    return Settings(images="omniglot", maps=plan.maps, **{name: cell[name] for name in LEARNED_FROM if name in cell})
 
 
 def _some(data: Observations, count: int) -> Observations:
     """Returns that many observations, or all where there are fewer, evenly from the alphabets."""
-    return data[jnp.asarray(np.linspace(0, len(data) - 1, min(count, len(data))).astype(int))]
+    return data[jnp.asarray(_places(data, count))]
 
 
-def _slept(plan: Plan, seed: int) -> Model:
+def _places(data: Observations, count: int) -> Int[np.ndarray, "_"]:
+    return np.linspace(0, len(data) - 1, min(count, len(data))).astype(int)
+
+
+def _slept(plan: Plan, cell: Row) -> Model:
     """Returns the model of a seed with recognition that has slept."""
     sizes = (plan.pretrain, plan.batch_size, plan.learning_rate)
-    arrays, rest = _sleep(_settings(plan), seed, *sizes)
+    arrays, rest = _sleep(_settings(plan, cell), cell["seed"], *sizes)
     return eqx.combine(jax.tree.map(jnp.asarray, arrays), rest)
 
 
@@ -165,4 +190,4 @@ def _sleep(settings: Settings, seed: int, steps: int, batch_size: int, rate: flo
     return jax.tree.map(np.asarray, arrays), rest
 
 
-EXPERIMENTS = {NAME: reproduce}
+EXPERIMENTS = {NAME: reproduce, VARIED_NAME: reproduce_vary}

@@ -18,6 +18,7 @@ EXPERIMENTS = {
     "characters": "characters",
     "characters-alphabets": "characters",
     "characters-generalise": "characters_generalise",
+    "characters-vary": "characters_generalise",
     "characters-hand": "characters_hand",
     "characters-shipped": "characters_hand",
     "characters-oneshot": "characters_oneshot",

@@ -16,10 +16,14 @@ from wakesleep.domains.characters.drawings import DRAWN, SIDE, drawing
 from wakesleep.domains.characters.evaluator import Image, Renderer
 from wakesleep.domains.characters.language import LENGTH, STROKES, Tokens
 from wakesleep.domains.characters.networks import StrokePrior, StrokeRecognition
+from wakesleep.domains.characters.vary import VaryingRecognition
 from wakesleep.domains.contract import Dataset
 from wakesleep.errors import Refusal, require_at_least, require_one_of
 
 ALPHABETS = 50
+MOST_DRAWINGS = 18
+"""Of the 20 people who drew a character, two are left for those held out and those that settings are chosen on."""
+MOST_VARIED = 3.0
 MADE_STROKE_JITTER = 0.08
 MADE_STROKES, MADE_LENGTH = 12, 5
 
@@ -33,7 +37,9 @@ class Settings:
     observations: int = 200
     """The number of images made, and of those held out."""
     per_alphabet: int = 10
-    """omniglot: characters of each of its 50 alphabets, one drawing of each."""
+    """omniglot: characters of each of its 50 alphabets."""
+    drawings: int = 1
+    """omniglot: drawings of each of these characters, each by another person."""
     condition: str = "none"
     """none or alphabet: what prior and recognition are told of an image."""
     data_seed: int = 0
@@ -43,6 +49,8 @@ class Settings:
     """The drawing may be shifted by up to this many pixels either way."""
     maps: int = 0
     """Linear maps of the strokes that the likelihood is summed over, beside the identity."""
+    vary: float = 0.0
+    """How far the drawings that recognition learns from are bent, 1 about as far as hands differ; 0 not at all."""
     hidden: int = 64
     prior_hidden: int = 16
     channels: int = 16
@@ -52,11 +60,15 @@ class Settings:
         """Refuses settings that make no sense."""
         require_one_of("images", self.images, ("made", "omniglot"))
         require_one_of("condition", self.condition, ("none", "alphabet"))
-        counts = ("observations", "per_alphabet", "strokes", "length", "hidden", "prior_hidden", "channels")
-        for name, least in [*((name, 1) for name in counts), ("reach", 0), ("maps", 0)]:
+        counts = ("observations", "per_alphabet", "drawings", "strokes", "length", "hidden", "prior_hidden", "channels")
+        for name, least in [*((name, 1) for name in counts), ("reach", 0), ("maps", 0), ("vary", 0)]:
             require_at_least(name, getattr(self, name), least)
         if self.reach >= SIDE:
             raise Refusal(f"reach must be less than the {SIDE} pixels of an image, but {self.reach} was given.")
+        if self.drawings > MOST_DRAWINGS:
+            raise Refusal(f"drawings must be at most {MOST_DRAWINGS}, but {self.drawings} was given.")
+        if not self.vary <= MOST_VARIED:
+            raise Refusal(f"vary must be at most {MOST_VARIED:g}, but {self.vary:g} was given.")
         if self.condition == "alphabet" and self.images != "omniglot":
             raise Refusal("condition=alphabet needs images of known alphabets: set images=omniglot too.")
 
@@ -80,7 +92,7 @@ def load(settings: Settings) -> Dataset:
 def splits(settings: Settings) -> tuple[dict[str, Observations], list[str]]:
     """Returns three splits of Omniglot (train, other drawers, other characters), and names of the training images."""
     whole = omniglot.load()
-    rows = omniglot.split(whole, settings.per_alphabet, settings.data_seed)
+    rows = omniglot.split(whole, settings.per_alphabet, settings.data_seed, settings.drawings)
     told = settings.condition == "alphabet"
 
     def observe(some: list[int]) -> Observations:
@@ -130,10 +142,11 @@ def build(key: Key[Array, ""], settings: Settings, data: Observations) -> Model:
     keys = jax.random.split(key, 3)
     alphabets = ALPHABETS if settings.condition == "alphabet" else 0
     shape = (settings.strokes, settings.length)
+    seeing = (keys[2], *shape, settings.hidden, settings.channels, alphabets)
     return Model(
         StrokePrior(keys[0], *shape, settings.prior_hidden, alphabets),
         Renderer(keys[1], settings.strokes, settings.reach, settings.maps),
-        StrokeRecognition(keys[2], *shape, settings.hidden, settings.channels, alphabets),
+        VaryingRecognition(*seeing, spread=settings.vary) if settings.vary else StrokeRecognition(*seeing),
     )
 
 

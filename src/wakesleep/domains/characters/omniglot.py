@@ -107,21 +107,22 @@ class Split(NamedTuple):
     """The training characters as drawn by yet others; no table reports them."""
 
 
-def split(data: Omniglot, per_alphabet: int, seed: int) -> Split:
-    """Returns rows of `per_alphabet` characters of each alphabet, one drawing each, and held-out rows of both kinds.
+def split(data: Omniglot, per_alphabet: int, seed: int, drawings: int = 1) -> Split:
+    """Returns rows of `per_alphabet` characters of each alphabet, some drawings each, and held-out rows of both kinds.
 
-    An alphabet with too few characters has fewer of the other kind.
+    An alphabet with too few characters has fewer of the other kind. What is held out does not depend on `drawings`.
     """
     rng = np.random.default_rng(seed)
     rows = Split([], [], [], [])
     for a in range(len(data.names)):
         characters = rng.permutation(np.unique(data.character[data.alphabet == a]))
         for i, character in enumerate(characters[: 2 * per_alphabet]):
-            drawings = rng.permutation(np.nonzero((data.alphabet == a) & (data.character == character))[0])
+            people = rng.permutation(np.nonzero((data.alphabet == a) & (data.character == character))[0])
+            first, other, chosen_on, *more = (int(row) for row in people)
             if i < per_alphabet:
-                rows.train.append(int(drawings[0]))
-                rows.drawers.append(int(drawings[1]))
-                rows.tuning.append(int(drawings[2]))
+                rows.train.extend([first, *more[: drawings - 1]])
+                rows.drawers.append(other)
+                rows.tuning.append(chosen_on)
             else:
-                rows.characters.append(int(drawings[0]))
+                rows.characters.append(first)
     return rows
