@@ -45,3 +45,19 @@ def test_the_figure_has_a_line_for_each_algorithm_and_is_written(folder):
     path = report.DRAW[NAME](folder)[0]
     assert path.name == f"{NAME}.png"
     assert path.stat().st_size > 1000
+
+
+def test_what_recognition_learned_from_is_compared_with_the_plain_rows(tmp_path):
+    noise, rows = np.random.default_rng(0).normal(0, 5, 40), []
+    for vary, drawings in ((0.0, 1), (1.0, 1), (1.0, 4)):
+        for seed in (0, 1):
+            bits = 0.25 - 0.01 * vary + 0.002 * seed
+            row = {"algorithm": "MWS-tail+fantasy", "K": 5, "seed": seed, "steps": 10, "vary": vary}
+            row |= {"drawings": drawings, "images": 40, "bits_per_pixel": bits, "spread": 0.005}
+            rows.append(row | {"items": {"nll": pack(bits * NATS_PER_BIT_A_PIXEL + noise)}})
+    table = {"rows": rows, "settings": SETTINGS, "cpu_seconds": 0.0}
+    (tmp_path / "characters-vary.json").write_text(json.dumps(table))
+    found = report.table_vary(tmp_path).splitlines()
+    assert "| MWS-tail+fantasy, one drawing of a character, as they are | 0.2510 ± 0.0014 |  |" in found
+    assert len([line for line in found if "-0.0100 [-0.0120, -0.0080] |" in line]) == 2
+    assert any("4 drawings of a character, bent | 0.2410 ± 0.0014 |" in line for line in found)

@@ -22,6 +22,7 @@ EXPERIMENTS = {
     "characters-hand": "characters_hand",
     "characters-shipped": "characters_hand",
     "characters-oneshot": "characters_oneshot",
+    "characters-digits": "characters_digits",
     "timeseries": "timeseries",
     "timeseries-ucr": "timeseries",
     "timeseries-hybrid": "timeseries_hybrid",

@@ -15,6 +15,7 @@ MODULES = (
     "characters_generalise",
     "characters_hand",
     "characters_oneshot",
+    "characters_digits",
     "timeseries",
     "timeseries_hybrid",
     "m3",
