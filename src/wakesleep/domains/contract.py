@@ -142,6 +142,11 @@ class Explainer:
     """(path, options): reads the file, or refuses it, before any long work."""
     explain: Callable[[Any, Any, Report], Explanation]
     """(what `read` returned, options, report): the explanation."""
+    propose: Callable[[Any, Any, Report], Any] | None = None
+    """(model, observations, report): programs, with leaves [n, k, ...], that a search of the domain's own finds.
+
+    They enter the memory of an explanation by a trained model, beside the proposals of recognition.
+    """
     restore: Callable[[Rows], Explanation] | None = None
     """The explanation from the rows that were saved of it, where new data can be checked against one."""
     exports: tuple[str, ...] = ()

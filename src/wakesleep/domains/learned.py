@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -9,14 +10,14 @@ from wakesleep.domains.contract import Dataset, Domain, Explainer, Explanation, 
 from wakesleep.errors import Refusal, require_at_least
 
 if TYPE_CHECKING:
-    from wakesleep.core.memory import Weighted
+    from wakesleep.core.memory import Memory, Weighted
     from wakesleep.core.model import Model, Observations
 
 SETTING_HELP = "A setting of the domain, as NAME=VALUE (see: wakesleep domains DOMAIN); repeatable."
 LEARNED_MEMORY_SIZE, PROPOSALS, BATCH_SIZE = 20, 20, 20
 REVISED_SHARE = 0.5
 """Share of proposals that change a program already found, where a domain knows how."""
-LEAST_REMEMBERED = 10
+REMEMBERED_PROGRAMS = 10
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def by_model(
 
     def explain(given: tuple[Trained, Dataset], options: Any, report: Report) -> Explanation:
         known, data = given
-        return present(known.domain, known.model, data, search(known.model, data.train))
+        return present(known.domain, known.model, data, search(known, data.train, report))
 
     return Explainer(options=options, reads=reads, read=read, explain=explain, files=files, what=what)
 
@@ -142,14 +143,54 @@ def from_file(domain: Domain, file: Path | None) -> Trained:
     return Trained(domain, settings, model, None, str(file or domain.shipped))
 
 
-def search(model: "Model", data: "Observations", most: int = 5) -> "Weighted":
-    """Returns weighted programs for new observations, found by wake phases with the model fixed."""
+def search(known: Trained, data: "Observations", report: Report = lambda _: None) -> "Weighted":
+    """Returns weighted programs for new observations, found with the model fixed.
+
+    Wake phases find them, and the search of the domain's own where it has one.
+    """
     import jax
 
-    from wakesleep.core.evaluate import posterior
+    from wakesleep.core.compilation import keep_compiled, quick_jit
+    from wakesleep.core.evaluate import remember
+    from wakesleep.core.memory import posterior
 
-    size = max(most, LEAST_REMEMBERED)
-    return posterior(jax.random.key(0), model, data, memory_size=size, revise=REVISED_SHARE)
+    keep_compiled()
+    found = remember(jax.random.key(0), known.model, data, REMEMBERED_PROGRAMS, revise=REVISED_SHARE)
+    explainer = known.domain.explainer
+    if explainer is not None and explainer.propose is not None:
+        found = _entered(known.model, found, explainer.propose(known.model, data, report), data)
+    return quick_jit(posterior)(found)
+
+
+def _entered(model: "Model", found: "Memory", programs: Any, data: "Observations") -> "Memory":
+    """Returns the memory with programs merged; they are scored by the model as all others are."""
+    import equinox as eqx
+    import jax
+    import jax.numpy as jnp
+
+    from wakesleep.core.model import Batch
+
+    arrays, rest = eqx.partition(model, eqx.is_array)
+    leaves, structure = jax.tree.flatten(rest)
+    batch = Batch(jnp.arange(len(data)), data.x, data.c)
+    return _merging()(arrays, found, programs, batch, (tuple(leaves), structure))
+
+
+@cache
+def _merging() -> Callable:
+    """Returns the merge of programs into a memory, compiled without optimisation, since it runs once for a file."""
+    import equinox as eqx
+    import jax
+
+    from wakesleep.core.compilation import quick_jit
+    from wakesleep.core.wake import enter
+
+    def merged(arrays: Any, found: Any, programs: Any, batch: Any, rest: tuple[tuple, Any]) -> Any:
+        leaves, structure = rest
+        model = eqx.combine(arrays, jax.tree.unflatten(structure, leaves))
+        return enter(model, found, programs, batch, fixed=True)[0]
+
+    return quick_jit(merged, static_argnums=4)
 
 
 def learn(

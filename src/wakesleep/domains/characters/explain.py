@@ -66,6 +66,19 @@ def explain(given: Any, options: Options, report: Report) -> Explanation:
     return explain_images(load(HAND), images, names, note, report)
 
 
+def propose(model: Any, data: Any, report: Report) -> Any:
+    """Returns programs of the bank that a search finds for the drawings."""
+    from wakesleep.domains.characters import beam
+
+    return beam.propose(model, data, report)
+
+
 EXPLAINER = Explainer(
-    options=Options, reads=reads, read=read, explain=explain, files=files_of(True, filmed=True) | SVG, what="a drawing"
+    options=Options,
+    reads=reads,
+    read=read,
+    explain=explain,
+    propose=propose,
+    files=files_of(True, filmed=True) | SVG,
+    what="a drawing",
 )
