@@ -34,6 +34,7 @@ from wakesleep.running import run as runs
 from wakesleep.running.checkpoints import Saver
 from wakesleep.running.chronicle import Chronicle
 from wakesleep.running.config import Config, make_algorithm
+from wakesleep.running.freed import trimmed
 from wakesleep.running.out_of_core import fit_chunks, plan
 from wakesleep.running.reference import digest
 from wakesleep.running.run import Run
@@ -170,8 +171,8 @@ def steps(
         "mesh": mesh,
     }
     if config.rows_at_once:
-        return fit_chunks(job.algorithm, state, job.dataset.train, rows_at_once=config.rows_at_once, **given)
-    return fit(job.algorithm, state, job.dataset.train, consume=True, **given)
+        return trimmed(fit_chunks(job.algorithm, state, job.dataset.train, rows_at_once=config.rows_at_once, **given))
+    return trimmed(fit(job.algorithm, state, job.dataset.train, consume=True, **given))
 
 
 def train(
