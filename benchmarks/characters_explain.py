@@ -100,7 +100,7 @@ def cpu_seconds(call: Callable) -> float:
 
 
 def bits(count: int) -> dict[str, Any]:
-    """Bits a pixel by the bank's memory, and CPU seconds of a drawing: proposals alone, and the search beside them."""
+    """Bits a pixel by the bank's memory, and CPU seconds of a drawing: by wake phases, and by the search."""
     from wakesleep.domains import learned
     from wakesleep.domains.characters import omniglot
     from wakesleep.domains.characters.domain import DOMAIN
@@ -111,7 +111,7 @@ def bits(count: int) -> dict[str, Any]:
     images = whole.images([rows[i] for i in chosen])
     known = learned.shipped(DOMAIN)
     alone = known._replace(domain=replace(DOMAIN, explainer=None))
-    return {"drawings": count} | {name: _bits(k, images) for name, k in (("proposals", alone), ("search", known))}
+    return {"drawings": count} | {name: _bits(k, images) for name, k in (("wake phases", alone), ("search", known))}
 
 
 def _bits(known: Any, images: Any) -> dict[str, Any]:

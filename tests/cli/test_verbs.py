@@ -8,10 +8,12 @@ from types import ModuleType
 import pytest
 import typer
 from rich.console import Console
+from typer.testing import CliRunner
 
 from wakesleep import domains
 from wakesleep.cli import output as screen
 from wakesleep.cli import verbs
+from wakesleep.cli.options import app_of, from_fields
 from wakesleep.domains.contract import Command, Explanation, Standing, Table, option
 from wakesleep.errors import Refusal
 
@@ -115,3 +117,25 @@ def test_an_unknown_option_is_refused_and_the_help_shows_the_known(count):
 def test_every_verb_has_the_help_that_the_list_says():
     for verb, (_, said) in domains.COMMANDS.items():
         assert domains.command(verb).help.startswith(said.rstrip("."))
+
+
+@dataclass(frozen=True)
+class Switches:
+    undecided: bool | None = option(None, "Neither, if nothing is said.")
+    on: bool = option(True, "On, if nothing is said.")
+    off: bool = option(False, "Off, if nothing is said.")
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], {"undecided": None, "on": True, "off": False}),
+        (["--undecided", "--off"], {"undecided": True, "on": True, "off": True}),
+        (["--no-undecided", "--no-on"], {"undecided": False, "on": False, "off": False}),
+    ],
+)
+def test_a_switch_can_be_turned_either_way_from_where_it_is(words, expected):
+    seen = {}
+    made = app_of(from_fields(Switches), seen.update, "Switches.")
+    assert CliRunner().invoke(made, words).exit_code == 0
+    assert seen == expected

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from wakesleep.errors import Refusal
-from wakesleep.paper.characters_digits import DIGITS_SEED, NAME, Plan, digits, reproduce
+from wakesleep.paper.characters_digits import DIGITS_NAME, DIGITS_SEED, Plan, digits, reproduce
 from wakesleep.paper.figures.characters_digits import draw_digits, table_digits
 
 ONE = np.zeros((8, 8))
@@ -38,12 +38,12 @@ def test_digits_are_dark_on_bright_and_read_as_drawings(some_digits):
 
 def test_the_hand_is_scored_and_drawn(some_digits, tmp_path):
     reproduce(tmp_path, Plan(images=2), lambda text: None)
-    row = json.loads((tmp_path / f"{NAME}.json").read_text())["rows"][0]
+    row = json.loads((tmp_path / f"{DIGITS_NAME}.json").read_text())["rows"][0]
     assert row["overlap"] == pytest.approx(1.0, abs=0.02)
     assert row["overlap_exact"] > 0.7
     assert 0 < row["bits_per_pixel"] < 0.2
     assert table_digits(tmp_path).startswith("2 digits: 0.")
-    assert [path.name for path in draw_digits(tmp_path)] == [f"{NAME}.png"]
+    assert [path.name for path in draw_digits(tmp_path)] == [f"{DIGITS_NAME}.png"]
 
 
 def test_without_the_digits_it_is_said_what_to_install(monkeypatch):

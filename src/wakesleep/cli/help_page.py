@@ -54,7 +54,7 @@ def _name(parameter: Any) -> str:
     """Returns an argument in capitals, an option as it is typed."""
     if parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name.upper())
-    return ", ".join(parameter.opts)
+    return ", ".join([*parameter.opts, *parameter.secondary_opts])
 
 
 def _row(parameter: Any) -> str:

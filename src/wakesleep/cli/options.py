@@ -40,7 +40,9 @@ def from_fields(options: type) -> list[inspect.Parameter]:
 
 def from_field(each: Field) -> inspect.Parameter:
     """Returns the option of a field that says its help."""
-    words = [f"--{each.name.replace('_', '-')}", *filter(None, [each.metadata.get("short")])]
+    word = each.name.replace("_", "-")
+    switch = f"/--no-{word}" if each.type in (bool, bool | None) and each.default is not False else ""
+    words = [f"--{word}{switch}", *filter(None, [each.metadata.get("short")])]
     metavar = "NAME=VALUE" if each.name == "set" else None
     made = typer.Option(*words, help=each.metadata.get("help", ""), metavar=metavar)
     if isinstance(each.default, tuple):

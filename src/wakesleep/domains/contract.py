@@ -145,7 +145,7 @@ class Explainer:
     propose: Callable[[Any, Any, Report], Any] | None = None
     """(model, observations, report): programs, with leaves [n, k, ...], that a search of the domain's own finds.
 
-    They enter the memory of an explanation by a trained model, beside the proposals of recognition.
+    The best of them are the memory of an explanation by a trained model, which has no wake phases then.
     """
     restore: Callable[[Rows], Explanation] | None = None
     """The explanation from the rows that were saved of it, where new data can be checked against one."""

@@ -146,7 +146,7 @@ def from_file(domain: Domain, file: Path | None) -> Trained:
 def search(known: Trained, data: "Observations", report: Report = lambda _: None) -> "Weighted":
     """Returns weighted programs for new observations, found with the model fixed.
 
-    Wake phases find them, and the search of the domain's own where it has one.
+    The domain's own search finds them where it has one, else wake phases do.
     """
     import jax
 
@@ -155,25 +155,29 @@ def search(known: Trained, data: "Observations", report: Report = lambda _: None
     from wakesleep.core.memory import posterior
 
     keep_compiled()
-    found = remember(jax.random.key(0), known.model, data, REMEMBERED_PROGRAMS, revise=REVISED_SHARE)
     explainer = known.domain.explainer
     if explainer is not None and explainer.propose is not None:
-        found = _entered(known.model, found, explainer.propose(known.model, data, report), data)
+        found = _remembered(known.model, explainer.propose(known.model, data, report), data)
+    else:
+        found = remember(jax.random.key(0), known.model, data, REMEMBERED_PROGRAMS, revise=REVISED_SHARE)
     return quick_jit(posterior)(found)
 
 
-def _entered(model: "Model", found: "Memory", programs: Any, data: "Observations") -> "Memory":
-    """Returns the memory with programs merged; they are scored by the model as all others are."""
+def _remembered(model: "Model", programs: Any, data: "Observations") -> "Memory":
+    """Returns a memory of the best of the programs, scored by the model as all others are."""
     import equinox as eqx
     import jax
     import jax.numpy as jnp
 
+    from wakesleep.core.memory import empty
     from wakesleep.core.model import Batch
 
     arrays, rest = eqx.partition(model, eqx.is_array)
     leaves, structure = jax.tree.flatten(rest)
     batch = Batch(jnp.arange(len(data)), data.x, data.c)
-    return _merging()(arrays, found, programs, batch, (tuple(leaves), structure))
+    one = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[2:], a.dtype), programs)
+    nothing = empty(one, len(data), REMEMBERED_PROGRAMS)
+    return _merging()(arrays, nothing, programs, batch, (tuple(leaves), structure))
 
 
 @cache

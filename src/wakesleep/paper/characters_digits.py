@@ -18,7 +18,7 @@ from wakesleep.paper.results import Row, complete
 
 DIGITS_SEED = 0
 MOST_GREY = 16
-NAME = "characters-digits"
+DIGITS_NAME = "characters-digits"
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Plan:
     """Digits drawn at random from the 1,797."""
 
 
-FULL = {NAME: Plan()}
-QUICK = {NAME: Plan(images=4)}
+FULL = {DIGITS_NAME: Plan()}
+QUICK = {DIGITS_NAME: Plan(images=4)}
 
 
 class Digit(NamedTuple):
@@ -76,7 +76,7 @@ def reproduce(output: Path, plan: Plan, report: Callable = print) -> list[Row]:
         return found | {"error": round(error, 4), "digest": files.card(HAND).get("digest", "")}
 
     shared = {k: v for k, v in asdict(plan).items() if k not in ("steps", "seeds")}
-    return complete(output / f"{NAME}.json", shared, [{"model": "hand", "steps": 1}], compute, report)
+    return complete(output / f"{DIGITS_NAME}.json", shared, [{"model": "hand", "steps": 1}], compute, report)
 
 
-EXPERIMENTS = {NAME: reproduce}
+EXPERIMENTS = {DIGITS_NAME: reproduce}

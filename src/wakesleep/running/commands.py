@@ -159,6 +159,7 @@ def _start(job: Job, run: Run, mesh: Mesh, listener: Listener) -> State:
 
 def _go_on(job: Job, run: Run, state: State, mesh: Mesh, listener: Listener) -> Summary | None:
     """Trains to the last step or to an interrupt, lists the programs found, and refuses an end that is no success."""
+    jax.clear_caches()  # what was compiled to begin with takes hundreds of MiB, and the steps do not use it
     with _interrupt() as stop, listener.follow(job.config.steps) as report:
         judge = Judge(report, (line["bound"] for line in runs.history(run)))
         state = train_job(job, run, state, judge, stop, mesh, listener.callback)

@@ -28,7 +28,7 @@ Drawing = Int[Array | np.ndarray, "y x"]
 class Effort(NamedTuple):
     """How much is searched."""
 
-    width: int = 256
+    width: int = 192
     """Programs that the beam keeps after each stroke."""
     edited: int = 8
     """The best programs, of which all single edits are tried, again and again."""

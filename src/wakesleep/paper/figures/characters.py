@@ -55,6 +55,41 @@ def table_memory(folder: Path) -> str:
     return markdown(["", *(f"K = {k}" for k in ks)], lines)
 
 
+def table_explaining(folder: Path) -> str:
+    """Returns the table of CPU seconds and peak memory of explaining one drawing, by model."""
+    table = load(folder / "benchmark-characters-explain.json")
+    assert table is not None
+    lines = []
+    for model in dict.fromkeys(row["model"] for row in table["rows"]):
+        some = [row for row in table["rows"] if row["model"] == model]
+        spans = [_span([row[name] for row in some]) for name in ("first_cpu_s", "cold_cpu_s", "warm_cpu_s")]
+        lines.append([model, *spans, str(max(row["mebibytes"] for row in some))])
+    return markdown(["model", "first CPU s", "cold", "warm", "peak MiB"], lines)
+
+
+def table_bank_search(folder: Path) -> str:
+    """Returns the table of what the bank's memory is worth by wake phases and by its search."""
+    table = load(folder / "benchmark-characters-explain.json")
+    assert table is not None
+    rows = {name: row for name, row in table["bank"].items() if name != "drawings"}
+    lines = [
+        [
+            name,
+            f"{row['bits']:.3f} ± {row['standard_error']:.3f}",
+            f"{row['strokes']:.1f}",
+            f"{row['cpu_s']:.2f}, {row['greatest_cpu_s']:.2f}",
+        ]
+        for name, row in rows.items()
+    ]
+    head = ["memory of ten programs by", "bits a pixel", "strokes of the best", "CPU s: median, greatest"]
+    return markdown(head, lines) + f"\n\n{table['bank']['drawings']} drawings; ±: the standard error over drawings."
+
+
+def _span(values: list[float]) -> str:
+    low, high = (f"{v:.2f}" for v in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
 def table_speed(folder: Path) -> str:
     """Returns the table of CPU time of a training step for an image and a program, and peak memory."""
     table = load(folder / "benchmark-characters.json")
@@ -215,4 +250,6 @@ TABLES = {
     "characters-memory": table_memory,
     "characters-alphabets": table_alphabets,
     "benchmark-characters": table_speed,
+    "benchmark-characters-explain": table_explaining,
+    "benchmark-characters-bank": table_bank_search,
 }
