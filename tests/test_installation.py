@@ -26,7 +26,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 """What brings a module, where that has another name."""
-OF_THE_USER = {"arviz", "pandas", "sktime", "statsforecast", "tensorboardX"}
+OF_THE_USER = {"arviz", "pandas", "sklearn", "sktime", "statsforecast", "tensorboardX"}
 """Modules that are imported only where a user has them: to answer in kind, and to compare with."""
 MOST_PACKAGES, MOST_MEGABYTES = 20, 300
 """Of these megabytes Polars is 181 and NumPy 67."""
