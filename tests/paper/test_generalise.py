@@ -45,8 +45,8 @@ def test_tables_have_means_costs_and_paired_differences(folder):
     assert "| K = 5, MWS-tail+both - VIMCO |" + 5 * " -3.0 [-3.0, -3.0] |" in table
     assert "| K = 5, MWS-tail+both - RWS | -1.5 [-2.0, -1.0] |" in table
     checks = report.TABLES["strings-generalise-checks"](folder)
-    assert "| K = 5, MWS-tail+both, seed 0, novel | 0.250 | 0.010 | 3.0 | 4 | 0.50 |" in checks
-    assert "| K = 5, RWS, seed 1, novel | 0.250 | 0.010 | 3.0 | 4 |  |" in checks
+    assert "| K = 5, MWS-tail+both, novel | 0.250 | 0.010 | 3.0 | 4 | 0.50 |" in checks
+    assert "| K = 5, RWS, novel | 0.250 | 0.010 | 3.0 | 4 | 0.50 |" in checks
     assert "| MWS-tail+both, dropout 0.0, strays none | 79.0 |" in report.TABLES["strings-ablations"](folder)
     assert report.DRAW["strings-generalise"](folder)[0].stat().st_size > 1000
 

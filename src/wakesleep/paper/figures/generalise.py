@@ -78,24 +78,37 @@ def _items(rows: list[Row], splits: tuple[str, ...], measure: str) -> list[np.nd
 def table_checks(folder: Path) -> str:
     """What tells whether the estimates can be trusted: what samples add, their error, and ever more of them."""
     table = longest(folder / "strings-generalise.json")
-    rows = sorted(table["rows"], key=lambda r: (r["K"], _names(table["rows"]).index(r["algorithm"]), r["seed"]))
-    lines = []
-    for r in rows:
-        counts = sorted(r["flatness"], key=int)
-        flat = f"{r['flatness'][counts[0]] - r['flatness'][counts[-1]]:.2f}" if counts else ""
-        name = f"K = {r['K']}, {r['algorithm']}, seed {r['seed']}, {r['split']}"
-        sampled = f"{r['nll_memory'] - r['nll']:.3f}"
-        lines.append([name, sampled, f"{r['nll_error']:.3f}", f"{r['effective']:.1f}", f"{r['doubtful']}", flat])
+    names, lines = _names(table["rows"]), []
+    keys = {(r["K"], names.index(r["algorithm"]), r["split"]) for r in table["rows"]}
+    for k, place, split in sorted(keys):
+        some = [r for r in table["rows"] if (r["K"], r["algorithm"], r["split"]) == (k, names[place], split)]
+        sampled, error, effective, doubtful = (
+            np.mean(values)
+            for values in zip(
+                *((r["nll_memory"] - r["nll"], r["nll_error"], r["effective"], r["doubtful"]) for r in some),
+                strict=True,
+            )
+        )
+        numbers = [f"{sampled:.3f}", f"{error:.3f}", f"{effective:.1f}", f"{doubtful:.0f}", _flatness(some)]
+        lines.append([f"K = {k}, {names[place]}, {split}", *numbers])
     head = ["", "from samples", "error", "effective samples", "doubtful concepts", "gain by more samples"]
     some = table["settings"]
     caption = (
-        f"Nats, but for the third and fourth column. From samples: what {some['samples']} proposals of recognition add "
-        f"to the {some['memory']} programs that the search kept. Error: the Monte Carlo standard error of the mean. "
+        f"Means over seeds, in nats but for the third and fourth column. From samples: what {some['samples']} "
+        f"proposals of recognition add to the {some['memory']} programs that the search kept. Error: the Monte Carlo "
+        "standard error of the mean. "
         "Doubtful: where the sampled part matters and its weights are heavy-tailed. Gain by more samples: how much "
         f"lower the NLL of {some['few']} concepts is with {some['flatness'][-1]:,} proposals than with "
         f"{some['flatness'][0]}."
     )
     return markdown(head, lines) + "\n\n" + caption
+
+
+def _flatness(rows: list[Row]) -> str:
+    """How much the NLL falls with the most proposals, in the seed for which this was measured."""
+    measured = [[r["flatness"][count] for count in sorted(r["flatness"], key=int)] for r in rows if r["flatness"]]
+    gains = [values[0] - values[-1] for values in measured]
+    return f"{np.mean(gains):.2f}" if gains else ""
 
 
 def table_ablations(folder: Path) -> str:
