@@ -38,6 +38,18 @@ def folder(tmp_path):
     return tmp_path
 
 
+def test_controls_stand_beside_the_same_seed_of_the_main_table(folder):
+    main = results.load(folder / "strings-generalise.json")
+    main["rows"] += [row("MWS-revise+both", s, -2.0) for s in ("background", "novel")]
+    (folder / "strings-generalise.json").write_text(results.dump(main))
+    controls = [row("RWS-templates", s, 0.5) for s in ("background", "novel")]
+    (folder / "strings-controls.json").write_text(results.dump({"rows": controls, "settings": {}}))
+    table = report.TABLES["strings-controls"](folder)
+    assert "| RWS | 80.0 | 80.0 | 80.0 | 80.0 |" in table  # its first seed alone
+    assert "| MWS-revise+both | 78.0 | 78.0 | 78.0 | 78.0 |" in table
+    assert "| MWS-revise+both - RWS-templates |" + 4 * " -2.5 [-2.5, -2.5] |" in table
+
+
 def test_tables_have_means_costs_and_paired_differences(folder):
     table = report.TABLES["strings-generalise"](folder)
     assert "| K = 5, MWS-tail+both | 79.0 | 79.0 | 79.0 | 79.0 | 79.0 | 79.0 | 1 | 20 | 2 |" in table

@@ -73,7 +73,7 @@ class Plan(strings.Plan):
 FULL = {
     "strings-generalise": Plan(),
     "strings-ablations": Plan(seeds=1, ks=(5,), algorithms=("MWS-revise+both", "RWS"), wakes=10),
-    "strings-controls": Plan(seeds=1, ks=(5,), algorithms=(ASLEEP, "RWS-templates"), wakes=10),
+    "strings-controls": Plan(seeds=1, ks=(5,), algorithms=(ASLEEP, "RWS-templates")),
 }
 QUICK_PLAN = Plan(steps=100, pretrain=20, seeds=1, ks=(5,), algorithms=("MWS", "RWS"), **strings.SMALL_EVALUATION)  # type: ignore[arg-type]
 QUICK = {

@@ -24,6 +24,8 @@ MEASURED_COLUMNS = (
 """Split, measure and heading of each column."""
 OURS = ("MWS-revise+both", "MWS-tail+both", "MWS-tail+sparing", "MWS-tail+fantasy")
 RIVALS = ("RWS", "RWS+fantasy", "VIMCO")
+CONTROLLED = ("MWS-revise+both", "RWS")
+"""What the controls stand beside, ours first."""
 
 
 def table_generalise(folder: Path) -> str:
@@ -126,14 +128,28 @@ def table_ablations(folder: Path) -> str:
 
 
 def table_controls(folder: Path) -> str:
-    """NLL without learning, and of RWS with templates among its proposals, to be read beside the main table's."""
-    rows = longest(folder / "strings-controls.json")["rows"]
-    lines = []
+    """NLL without learning, and of RWS with templates among its proposals, beside the same seed of the main table."""
+    controls = longest(folder / "strings-controls.json")["rows"]
+    cell = {"K": controls[0]["K"], "seed": controls[0]["seed"]}
+    known = longest(folder / "strings-generalise.json")["rows"]
+    known = [r for r in known if r["algorithm"] in CONTROLLED and cell.items() <= r.items()]
+    rows, lines = [*known, *controls], []
     for name in dict.fromkeys(r["algorithm"] for r in rows):
         some = [r for r in rows if r["algorithm"] == name]
-        means = [_mean([r[m] for r in some if r["split"] == split]) for split, m, _ in MEASURED_COLUMNS[:4]]
-        lines.append([name, *means])
-    return markdown([f"K = {rows[0]['K']}", *(title for *_, title in MEASURED_COLUMNS[:4])], lines)
+        lines.append([name, *(f"{_only(some, split)[m]:.1f}" for split, m, _ in MEASURED_COLUMNS[:4])])
+    for ours, other in itertools.product(CONTROLLED[:1], dict.fromkeys(r["algorithm"] for r in controls)):
+        first, second = ([r for r in rows if r["algorithm"] == name] for name in (ours, other))
+        found = [difference(first, second, (split,), m) for split, m, _ in MEASURED_COLUMNS[:4]]
+        lines.append([f"{ours} - {other}", *map(str, found)])
+    head = [f"K = {cell['K']}, seed {cell['seed']}", *(title for *_, title in MEASURED_COLUMNS[:4])]
+    return (
+        markdown(head, lines) + "\n\nDifferences over the same concepts [95 % interval by the bootstrap over concepts]."
+    )
+
+
+def _only(rows: list[Row], split: str) -> Row:
+    """The row of a split."""
+    return next(r for r in rows if r["split"] == split)
 
 
 def draw_generalise(folder: Path) -> list[Path]:
